@@ -9,13 +9,11 @@
 //!
 //! Layout:
 //!
-//! - `commands/`: a folder per group of `toolexec --help`; a file or folder per command, with its
-//!   arguments.
+//! - `commands/`: a folder per group of `toolexec --help`, with a file or folder per command.
 //! - `args/`: arguments shared by several commands. `output/`: everything that prints. Neither
 //!   imports a command.
 //! - `tui/`: the screen of `watch`. `mcp/`: the server for agents.
-//! - `model.rs` of a module: the types that several of its files share. It imports none of those
-//!   files.
+//! - `model.rs` of a module: the types that its files share. It imports none of those files.
 
 #![forbid(unsafe_code)]
 

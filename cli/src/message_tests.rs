@@ -1,5 +1,4 @@
-//! Compares the text of every error of this crate with `tests/snapshots/messages/cli.txt`. Every
-//! error that a test can construct must be listed.
+//! Compares every error text that a test can construct with `tests/snapshots/messages/cli.txt`.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
@@ -10,7 +9,7 @@ use crate::failure::Failure;
 
 #[test]
 fn error_texts_match_the_snapshot() {
-    let said = "no trusted key".to_owned();
-    let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Message(said));
+    let output = "no trusted key".to_owned();
+    let texts = every!(Failure: Io(path(), denied()), TooLarge(path(), 1024), Message(output));
     assert_texts("cli", vec![texts]);
 }

@@ -3,8 +3,8 @@
 //!
 //! The tool is `true`, so that the measured time is the overhead. One interleaved loop gives three
 //! rows: the whole run, the sandbox alone (from the plan to the collected tool, with a started
-//! launcher), and a bare posix_spawn of the same program. Absolute values must never be compared,
-//! because the machine is shared; the ratios within one run are the results.
+//! launcher), and a bare posix_spawn of the same program. Only the ratios within one run are
+//! results: the machine is shared, so absolute values must never be compared.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,8 +44,8 @@ fn main() {
     for number in 0..RUNS {
         let request = request(&top, number);
         rows.whole.push(timed(|| {
-            let told = host.run_file(&request, None, 0, &mut || false).unwrap();
-            assert_eq!(told.outcome.as_str(), "ok", "{told:?}");
+            let recorded = host.run_file(&request, None, 0, &mut || false).unwrap();
+            assert_eq!(recorded.outcome.as_str(), "ok", "{recorded:?}");
         }));
         let (plan, result) = plan(&top, number);
         rows.sandbox.push(timed(|| {

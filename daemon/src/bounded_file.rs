@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::model::ConfigError;
 
-/// Reads a file of at most `bytes_max` bytes.
 pub(crate) fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, ConfigError> {
     let failed = |error| ConfigError::Read(path.to_owned(), error);
     let mut bytes = Vec::new();
@@ -19,7 +18,6 @@ pub(crate) fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Confi
     Ok(bytes)
 }
 
-/// Decodes the bytes of a file as UTF-8.
 pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
     String::from_utf8(bytes)
         .map_err(|_| ConfigError::Syntax(path.to_owned(), "not valid UTF-8".to_owned()))

@@ -1,7 +1,7 @@
 //! Limits the number of concurrent sandboxes and the memory promised to them. Permits are granted
-//! in the order of the tickets, with one exception: while a request waits for more memory than is
-//! free, up to [`PASSES_MAX`] later ones that fit may pass it. So a large request does not block
-//! small ones that fit, and small ones cannot starve a large one.
+//! in the order of the tickets, except that up to [`PASSES_MAX`] later requests that fit may pass
+//! one that waits for more memory than is free: a large request does not block small ones, and
+//! small ones cannot starve a large one.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// The interval at which a waiting request checks whether it is still wanted.
 const WANTED_CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// The most requests that may pass a waiting one. After that, all behind it wait until it has its
-/// memory, which takes at most as long as the present runs may take.
+/// The most requests that may pass a waiting one. Then all behind it wait until it has its memory,
+/// which takes at most as long as the present runs may take.
 const PASSES_MAX: u32 = 16;
 
 /// The limits.
@@ -22,7 +22,6 @@ pub struct CapacityLimits {
     pub memory_bytes: u64,
 }
 
-/// The capacity of one host.
 pub(crate) struct Capacity {
     limits: CapacityLimits,
     state: Mutex<CapacityState>,
@@ -33,12 +32,10 @@ pub(crate) struct Capacity {
 struct CapacityState {
     sandboxes: usize,
     memory_bytes: u64,
-    /// The number of the next ticket.
     next: u64,
     queue: BTreeMap<u64, QueuedTicket>,
 }
 
-/// A ticket in the queue.
 #[derive(Clone, Copy)]
 enum QueuedTicket {
     /// Its request is not decided yet, so that its memory is not known.
@@ -52,13 +49,13 @@ enum QueuedTicket {
 /// A position in the queue, until a permit is taken with it or it is dropped.
 #[must_use]
 pub(crate) struct QueueTicket<'a> {
-    room: &'a Capacity,
+    capacity: &'a Capacity,
     number: u64,
 }
 
 /// A permit for one sandbox, until it is dropped.
 pub(crate) struct CapacityPermit<'a> {
-    room: &'a Capacity,
+    capacity: &'a Capacity,
     memory_bytes: u64,
 }
 
@@ -67,7 +64,7 @@ pub(crate) struct CapacityPermit<'a> {
 pub(crate) enum CapacityError {
     /// The request needs more than the host's limit.
     ExceedsLimit { memory_bytes_max: u64 },
-    /// The request was no longer wanted.
+    /// The request is not wanted any more.
     Unwanted,
 }
 
@@ -76,18 +73,18 @@ impl Capacity {
         Self { limits: max, state: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Returns unlimited capacity, for embedded runs.
+    /// For embedded runs.
     pub(crate) fn unlimited() -> Self {
         Self::new(CapacityLimits { sandboxes: usize::MAX, memory_bytes: u64::MAX })
     }
 
-    /// Draws a ticket. Later tickets wait for it, so that it must be used or dropped soon.
+    /// Later tickets wait for this one, so that it must be used or dropped soon.
     pub(crate) fn ticket(&self) -> QueueTicket<'_> {
         let mut taken = self.lock();
         let number = taken.next;
         taken.next += 1;
         taken.queue.insert(number, QueuedTicket::Drawn);
-        QueueTicket { room: self, number }
+        QueueTicket { capacity: self, number }
     }
 
     pub(crate) fn limits(&self) -> CapacityLimits {
@@ -105,8 +102,8 @@ impl Capacity {
         taken.sandboxes < self.limits.sandboxes && memory <= self.limits.memory_bytes
     }
 
-    /// Returns whether this ticket may take a permit now: it fits, and each ticket before it waits
-    /// for capacity that is not free and may still be passed.
+    /// Returns whether the request fits, and each ticket before this one waits for capacity that is
+    /// not free and may still be passed.
     fn may_acquire(&self, taken: &CapacityState, number: u64, memory_bytes: u64) -> bool {
         let may_be_passed = |waiter: &QueuedTicket| match *waiter {
             QueuedTicket::Drawn => false,
@@ -125,31 +122,31 @@ impl Capacity {
 }
 
 impl<'a> QueueTicket<'a> {
-    /// Waits for a permit for a sandbox with this memory limit, for as long as the request is
-    /// wanted.
+    /// Waits for a permit with this memory limit, as long as the request is wanted.
     pub(crate) fn acquire(
         self,
         memory_bytes: u64,
         wanted: &mut dyn FnMut() -> bool,
     ) -> Result<CapacityPermit<'a>, CapacityError> {
-        let room = self.room;
-        if memory_bytes > room.limits.memory_bytes {
-            return Err(CapacityError::ExceedsLimit { memory_bytes_max: room.limits.memory_bytes });
+        let capacity = self.capacity;
+        if memory_bytes > capacity.limits.memory_bytes {
+            let memory_bytes_max = capacity.limits.memory_bytes;
+            return Err(CapacityError::ExceedsLimit { memory_bytes_max });
         }
-        let mut taken = room.lock();
+        let mut taken = capacity.lock();
         taken.queue.insert(self.number, QueuedTicket::Waiting { memory_bytes, passed_by: 0 });
         // Later tickets may pass from now on.
-        room.freed.notify_all();
+        capacity.freed.notify_all();
         loop {
-            if room.may_acquire(&taken, self.number, memory_bytes) {
+            if capacity.may_acquire(&taken, self.number, memory_bytes) {
                 taken.count_pass(self.number);
                 taken.sandboxes += 1;
                 taken.memory_bytes += memory_bytes;
                 // Unlocked before the ticket is dropped, which locks it too.
                 drop(taken);
-                return Ok(CapacityPermit { room, memory_bytes });
+                return Ok(CapacityPermit { capacity, memory_bytes });
             }
-            let waited = room.freed.wait_timeout(taken, WANTED_CHECK_INTERVAL);
+            let waited = capacity.freed.wait_timeout(taken, WANTED_CHECK_INTERVAL);
             taken = waited.unwrap_or_else(PoisonError::into_inner).0;
             if !wanted() {
                 drop(taken);
@@ -161,13 +158,12 @@ impl<'a> QueueTicket<'a> {
 
 impl Drop for QueueTicket<'_> {
     fn drop(&mut self) {
-        self.room.lock().queue.remove(&self.number);
-        self.room.freed.notify_all();
+        self.capacity.lock().queue.remove(&self.number);
+        self.capacity.freed.notify_all();
     }
 }
 
 impl CapacityState {
-    /// Counts a pass for each waiting ticket before this one.
     fn count_pass(&mut self, number: u64) {
         self.queue.remove(&number);
         for (_, waiter) in self.queue.range_mut(..number) {
@@ -180,11 +176,11 @@ impl CapacityState {
 
 impl Drop for CapacityPermit<'_> {
     fn drop(&mut self) {
-        let mut taken = self.room.lock();
+        let mut taken = self.capacity.lock();
         taken.sandboxes -= 1;
         taken.memory_bytes -= self.memory_bytes;
         drop(taken);
-        self.room.freed.notify_all();
+        self.capacity.freed.notify_all();
     }
 }
 
@@ -201,15 +197,15 @@ mod tests {
 
     #[test]
     fn limits_are_never_exceeded() {
-        let room = Capacity::new(CapacityLimits { sandboxes: 3, memory_bytes: 100 });
+        let capacity = Capacity::new(CapacityLimits { sandboxes: 3, memory_bytes: 100 });
         let (sandboxes, memory) = (AtomicU64::new(0), AtomicU64::new(0));
         thread::scope(|scope| {
             for number in 0..16_u64 {
-                let (room, sandboxes, memory) = (&room, &sandboxes, &memory);
+                let (capacity, sandboxes, memory) = (&capacity, &sandboxes, &memory);
                 scope.spawn(move || {
                     for round in 0..20 {
                         let bytes = (number * 7 + round * 13) % 60 + 1;
-                        let place = room
+                        let place = capacity
                             .ticket()
                             .acquire(bytes, &mut always)
                             .unwrap_or_else(|_| unreachable!());
@@ -223,39 +219,37 @@ mod tests {
                 });
             }
         });
-        let taken = room.lock();
+        let taken = capacity.lock();
         assert_eq!((taken.sandboxes, taken.memory_bytes, taken.queue.len()), (0, 0, 0));
     }
 
-    /// Runs `act` while a request waits for more memory than is free, behind one that holds most of
-    /// it.
+    /// Runs `act` while a request waits behind one that holds most of the memory.
     fn with_large_request_waiting(
         act: impl FnOnce(&Capacity, &dyn Fn() -> bool, CapacityPermit<'_>),
     ) {
-        let room = Capacity::new(CapacityLimits { sandboxes: 64, memory_bytes: 100 });
-        let first = room.ticket().acquire(60, &mut always).unwrap_or_else(|_| unreachable!());
+        let capacity = Capacity::new(CapacityLimits { sandboxes: 64, memory_bytes: 100 });
+        let first = capacity.ticket().acquire(60, &mut always).unwrap_or_else(|_| unreachable!());
         thread::scope(|scope| {
-            let large = scope.spawn(|| drop(room.ticket().acquire(90, &mut always)));
-            while !matches!(room.lock().queue.get(&1), Some(QueuedTicket::Waiting { .. })) {
+            let large = scope.spawn(|| drop(capacity.ticket().acquire(90, &mut always)));
+            while !matches!(capacity.lock().queue.get(&1), Some(QueuedTicket::Waiting { .. })) {
                 thread::yield_now();
             }
-            act(&room, &|| large.is_finished(), first);
+            act(&capacity, &|| large.is_finished(), first);
             assert!(large.join().is_ok());
         });
-        assert_eq!((room.in_use(), room.lock().queue.len()), ((0, 0), 0));
+        assert_eq!((capacity.in_use(), capacity.lock().queue.len()), ((0, 0), 0));
     }
 
-    /// Takes a permit now, or none.
-    fn try_acquire(room: &Capacity, memory_bytes: u64) -> Option<CapacityPermit<'_>> {
-        room.ticket().acquire(memory_bytes, &mut || false).ok()
+    fn try_acquire(capacity: &Capacity, memory_bytes: u64) -> Option<CapacityPermit<'_>> {
+        capacity.ticket().acquire(memory_bytes, &mut || false).ok()
     }
 
     #[test]
     fn large_request_does_not_block_small_ones_that_fit() {
-        with_large_request_waiting(|room, large_has_ended, first| {
-            let small = try_acquire(room, 20);
+        with_large_request_waiting(|capacity, large_has_ended, first| {
+            let small = try_acquire(capacity, 20);
             assert!(small.is_some(), "its memory fits");
-            assert!(try_acquire(room, 30).is_none(), "its memory does not fit");
+            assert!(try_acquire(capacity, 30).is_none(), "its memory does not fit");
             assert!(!large_has_ended());
             drop((small, first));
         });
@@ -263,13 +257,13 @@ mod tests {
 
     #[test]
     fn large_request_is_passed_a_bounded_number_of_times() {
-        with_large_request_waiting(|room, large_has_ended, first| {
+        with_large_request_waiting(|capacity, large_has_ended, first| {
             for pass in 0..PASSES_MAX {
-                assert!(try_acquire(room, 20).is_some(), "pass {pass}");
+                assert!(try_acquire(capacity, 20).is_some(), "pass {pass}");
             }
-            assert!(try_acquire(room, 20).is_none(), "passed once too often");
+            assert!(try_acquire(capacity, 20).is_none(), "passed once too often");
             thread::scope(|scope| {
-                let small = scope.spawn(|| room.ticket().acquire(20, &mut always).is_ok());
+                let small = scope.spawn(|| capacity.ticket().acquire(20, &mut always).is_ok());
                 thread::sleep(WANTED_CHECK_INTERVAL);
                 assert!(!small.is_finished() && !large_has_ended());
                 drop(first);
@@ -280,19 +274,19 @@ mod tests {
 
     #[test]
     fn fitting_request_is_not_passed() {
-        let room = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
-        let first = room.ticket().acquire(60, &mut always);
-        let second = room.ticket();
-        assert!(try_acquire(&room, 1).is_none(), "no sandbox is free");
+        let capacity = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
+        let first = capacity.ticket().acquire(60, &mut always);
+        let second = capacity.ticket();
+        assert!(try_acquire(&capacity, 1).is_none(), "no sandbox is free");
         drop(first);
-        assert!(try_acquire(&room, 1).is_none(), "passed one that may fit");
+        assert!(try_acquire(&capacity, 1).is_none(), "passed one that may fit");
         assert!(second.acquire(100, &mut || false).is_ok());
     }
 
     #[test]
     fn tickets_are_served_in_order() {
-        let room = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
-        let (first, second, third) = (room.ticket(), room.ticket(), room.ticket());
+        let capacity = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
+        let (first, second, third) = (capacity.ticket(), capacity.ticket(), capacity.ticket());
         assert_eq!(third.acquire(1, &mut || false).err(), Some(CapacityError::Unwanted));
         thread::scope(|scope| {
             let second = scope.spawn(|| second.acquire(1, &mut always).is_ok());
@@ -301,17 +295,20 @@ mod tests {
             drop(first);
             assert!(second.join().is_ok_and(|took| took));
         });
-        assert!(room.ticket().acquire(1, &mut always).is_ok());
+        assert!(capacity.ticket().acquire(1, &mut always).is_ok());
     }
 
     #[test]
     fn oversized_request_fails_and_dropped_ticket_frees_the_queue() {
-        let room = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
-        let never = room.ticket().acquire(101, &mut always).err();
+        let capacity = Capacity::new(CapacityLimits { sandboxes: 1, memory_bytes: 100 });
+        let never = capacity.ticket().acquire(101, &mut always).err();
         assert_eq!(never, Some(CapacityError::ExceedsLimit { memory_bytes_max: 100 }));
-        let first = room.ticket().acquire(1, &mut always);
-        assert_eq!(room.ticket().acquire(1, &mut || false).err(), Some(CapacityError::Unwanted));
+        let first = capacity.ticket().acquire(1, &mut always);
+        assert_eq!(
+            capacity.ticket().acquire(1, &mut || false).err(),
+            Some(CapacityError::Unwanted)
+        );
         drop(first);
-        assert!(room.ticket().acquire(1, &mut always).is_ok());
+        assert!(capacity.ticket().acquire(1, &mut always).is_ok());
     }
 }

@@ -1,7 +1,6 @@
-//! Detects a wall clock that was set back. With such a clock, expired requests would be valid
-//! again, and the times of records would contradict their order. The clock is checked at the start,
-//! at each admission and before each run. Time limits of runs and of held requests use the
-//! monotonic clock, which cannot be set.
+//! Detects a wall clock that was set back: expired requests would be valid again, and the times of
+//! records would contradict their order. It is checked at the start, at each admission and before
+//! each run. Time limits of runs and of held requests use the monotonic clock.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -61,7 +60,7 @@ fn is_behind(now: UtcTime, last: &LatestTime) -> bool {
     last.at.unix() > now.unix().saturating_add(TOLERANCE_SEC)
 }
 
-/// Compares the clock with the last time recorded in the spool. Returns the floor for later checks.
+/// Compares the clock with the last time recorded in the spool; returns the floor for later checks.
 ///
 /// # Errors
 /// [`DaemonError::ClockBehind`], or the spool cannot be read.

@@ -1,5 +1,5 @@
 //! Digests of the files that runs on this host use: the policy, the seccomp filters, our programs
-//! and the runtime binaries. A digest is always computed from the present bytes of the file.
+//! and the runtime binaries, always of the present bytes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,12 +14,11 @@ use sandbox::seccomp;
 use crate::model::ConfigError;
 use crate::trust_store::{FileStamp, file_stamp};
 
-/// Our programs. A program that is not installed has no digest.
+/// A program that is not installed has no digest.
 const PROGRAMS: [&str; 4] = ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
 
 /// The digests, and the paths of the files.
 pub struct EnvironmentFiles {
-    /// The digests.
     pub digests: EnvironmentDigests,
     /// By the name of a program or a runtime.
     pub paths: Vec<(String, PathBuf)>,
@@ -34,8 +33,7 @@ pub struct DigestCache {
 }
 
 impl DigestCache {
-    /// Returns the cache of a host that starts this launcher and this proxy. A service behind a
-    /// socket is the packaged program.
+    /// A service behind a socket is the packaged program.
     pub(crate) fn of_host(launcher: Option<&Path>, egress: Option<&Path>) -> Self {
         let named = [("toolexec-launch", launcher), ("toolexec-egress", egress)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
@@ -80,8 +78,7 @@ impl DigestCache {
         Ok(found)
     }
 
-    /// Returns our programs: at the configured path, else beside the running program, else at the
-    /// packaged path.
+    /// At the configured path, else beside the running program, else at the packaged path.
     fn programs(&self) -> Vec<(String, PathBuf)> {
         let own = std::env::current_exe().ok().and_then(|exe| std::fs::canonicalize(exe).ok());
         let beside = own.and_then(|exe| exe.parent().map(Path::to_owned));

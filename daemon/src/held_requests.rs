@@ -22,10 +22,8 @@ impl HoldDeadline {
     }
 }
 
-/// The digest of the inputs of a decision.
 pub(crate) type DecisionDigest = Sha256;
 
-/// The held requests, by file name.
 #[derive(Default)]
 pub(crate) struct HeldRequests {
     entries: BTreeMap<String, HoldEntry>,
@@ -34,12 +32,10 @@ pub(crate) struct HeldRequests {
 struct HoldEntry {
     digest: DecisionDigest,
     until: UtcTime,
-    /// The inode and submission time of the first look, so that touching the file does not extend
-    /// the deadline.
+    /// Of the first look, so that touching the file does not extend the deadline.
     stamp: SubmissionStamp,
 }
 
-/// The inode of a submitted file, and its submission time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SubmissionStamp {
     pub(crate) inode: u64,
@@ -47,10 +43,9 @@ pub(crate) struct SubmissionStamp {
 }
 
 impl HeldRequests {
-    /// Returns whether no input has changed since the request was held and its deadline has not
-    /// passed.
-    pub(crate) fn is_unchanged(&self, name: &str, standing: DecisionDigest, now: UtcTime) -> bool {
-        self.entries.get(name).is_some_and(|it| it.digest == standing && now < it.until)
+    /// Returns whether no input has changed and the deadline has not passed.
+    pub(crate) fn is_unchanged(&self, name: &str, digest: DecisionDigest, now: UtcTime) -> bool {
+        self.entries.get(name).is_some_and(|it| it.digest == digest && now < it.until)
     }
 
     pub(crate) fn hold(
@@ -59,8 +54,8 @@ impl HeldRequests {
         waits: (DecisionDigest, UtcTime),
         dropped: SubmissionStamp,
     ) {
-        let (standing, until) = waits;
-        self.entries.insert(name.to_owned(), HoldEntry { digest: standing, until, stamp: dropped });
+        let (digest, until) = waits;
+        self.entries.insert(name.to_owned(), HoldEntry { digest, until, stamp: dropped });
     }
 
     /// Returns the first known submission time of a held file, if the file still has this inode.
@@ -68,12 +63,10 @@ impl HeldRequests {
         self.entries.get(name).map(|it| it.stamp).filter(|it| it.inode == inode)
     }
 
-    /// Returns whether this request is held.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.entries.contains_key(name)
     }
 
-    /// Returns the number of held requests.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -94,19 +87,17 @@ impl HeldRequests {
     }
 }
 
-/// Returns the digest of all inputs of a decision: the files of the request, and the state of the
-/// host that may change while the request is held.
+/// The inputs: the files of the request, and the state of the host that may change meanwhile.
 pub(crate) fn decision_digest(files: Option<&Sha256>, host: &[Sha256]) -> DecisionDigest {
     let rows: Vec<String> = files.into_iter().chain(host).map(Sha256::to_string).collect();
     Sha256::of(rows.join(" ").as_bytes())
 }
 
-/// Returns a digest that no decision has: a request held with it is decided again at each look.
+/// A request held with this digest is decided again at each look, because no decision has it.
 pub(crate) fn undecided_digest() -> DecisionDigest {
     Sha256::of(b"undecided")
 }
 
-/// Returns the public entry of a held request.
 pub(crate) fn public_entry(
     since: UtcTime,
     until: UtcTime,

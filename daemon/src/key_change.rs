@@ -1,5 +1,5 @@
-//! Takes over new keys during a reload. The log gets an entry about the change first. A key that
-//! cannot be used refuses the reload, and the present key stays in use.
+//! Takes over new keys during a reload, each after its log entry. A key that cannot be used refuses
+//! the reload, and the present key stays in use.
 
 use records::log::LogLocation;
 use records::{
@@ -13,11 +13,10 @@ use crate::state::Daemon;
 use crate::system;
 
 impl Daemon {
-    /// Takes over the keys of a source that are not yet in use. Returns the reason if a key is
-    /// refused.
+    /// Takes over the keys that are not yet in use. Returns the reason if a key is refused.
     ///
     /// # Errors
-    /// [`DaemonError`]: a change that both keys signed could not be finished; the next start finishes it.
+    /// [`DaemonError`]: a change that both keys signed is unfinished; the next start finishes it.
     pub(crate) fn take_over_keys(
         &self,
         source: &KeySource,
@@ -34,7 +33,7 @@ impl Daemon {
         }
         for one in waiting {
             // A change that was started must be finished, even on a full disk.
-            let _room = self.spool.use_reserve();
+            let _reserve = self.spool.use_reserve();
             match self.take_over_key(&one) {
                 Ok(done) => log_rotated(&done),
                 Err(TakeoverError::NotBegun(error)) => {

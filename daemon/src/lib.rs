@@ -8,8 +8,7 @@
 //! the fate of the original files. Only `system` reads the wall clock or draws random numbers. No
 //! module grants more than the policy does.
 //!
-//! Types that several files of a module share are defined in its `model.rs`, which imports none of
-//! those files.
+//! Types that several files of a module share are in its `model.rs`, which imports none of them.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! Log events: one line for each transition of a request and of the daemon, with the same names and
 //! fields for every destination. `docs/operating.md` lists them; a test compares the two. No
-//! component reads them to make a decision.
+//! decision depends on them.
 
 use std::time::Duration;
 
@@ -11,8 +11,7 @@ model::closed_set! {
     pub enum LogEvent {
         /// The daemon begins to recover the claims of an earlier process.
         Starting = "starting",
-        /// An interrupted request was settled: cleaned up, published, or recorded as
-        /// `indeterminate`.
+        /// An interrupted request was cleaned up, published, or recorded as `indeterminate`.
         Recovered = "recovered",
         /// The daemon takes submissions.
         Ready = "ready",
@@ -32,8 +31,7 @@ model::closed_set! {
         Published = "published",
         /// The result of a refusal is durable and visible.
         Refused = "refused",
-        /// The submitted file was removed from `approved/`; its copy is in `archive/` or
-        /// `quarantine/`.
+        /// The submitted file is gone from `approved/`; its copy is in `archive/` or `quarantine/`.
         Archived = "archived",
         /// A file in `approved/` is ignored until it changes.
         Ignored = "ignored",
@@ -59,8 +57,7 @@ model::closed_set! {
 }
 
 impl LogEvent {
-    /// Returns the severity: an error stops a part of the service, a warning is an unwanted
-    /// outcome.
+    /// An error stops a part of the service, a warning is an unwanted outcome.
     #[must_use]
     pub fn level(self) -> Level {
         match self {
@@ -165,7 +162,7 @@ mod tests {
 
     #[test]
     fn event_is_one_line_with_known_fields() {
-        let said = lines(|| {
+        let output = lines(|| {
             let fields = LogEventFields {
                 request: Some("TR-1"),
                 outcome: Some("ok"),
@@ -174,18 +171,18 @@ mod tests {
             };
             log(LogEvent::Published, &fields);
         });
-        assert_eq!(said, " INFO published request=\"TR-1\" outcome=\"ok\" ms=12\n");
+        assert_eq!(output, " INFO published request=\"TR-1\" outcome=\"ok\" ms=12\n");
     }
 
     #[test]
     fn untrusted_text_cannot_begin_a_line() {
-        let said = lines(|| {
+        let output = lines(|| {
             let fields =
                 LogEventFields { request: Some("a\nERROR halted"), ..LogEventFields::default() };
             log(LogEvent::Refused, &fields);
         });
-        assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.starts_with(" WARN refused request="), "{said}");
+        assert_eq!(output.lines().count(), 1, "{output}");
+        assert!(output.starts_with(" WARN refused request="), "{output}");
     }
 
     #[test]

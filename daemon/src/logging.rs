@@ -1,5 +1,5 @@
 //! Sets up the daemon's own log: fields to the journal if stderr is the journal, else lines to
-//! stderr. Both get the same events. No decision depends on them.
+//! stderr. Both get the same events, and no decision depends on them.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;

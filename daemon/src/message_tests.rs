@@ -39,7 +39,7 @@ fn error_texts_match_snapshot() {
     let key = || HostKeyError::NotP256 { path: path() };
     let unsigned = SignError::Inconsistency { record: ID.to_owned(), what: "it cannot be" };
     let faults = vec![VerifyError::Missing { path: "stdout".to_owned() }];
-    let halts = every!(DaemonError:
+    let fatal_errors = every!(DaemonError:
         Spool(SpoolError::Busy { path: path() }),
         Key(key()),
         KeyChange(RotationError::Key(key())),
@@ -60,5 +60,5 @@ fn error_texts_match_snapshot() {
         System("random numbers", denied()),
     );
     let sockets = every!(MetricsSocketError: InUse(path()), Io(path(), denied()));
-    assert_texts("daemon", vec![halts, config_errors(), sockets]);
+    assert_texts("daemon", vec![fatal_errors, config_errors(), sockets]);
 }

@@ -1,5 +1,4 @@
-//! Types that the modules of this crate share: configuration errors, the daemon's own fatal error,
-//! and the state of a permission request.
+//! Types that the modules of this crate share: errors, and the state of a permission request.
 
 use std::fmt;
 use std::io;
@@ -58,8 +57,7 @@ impl std::error::Error for ConfigError {}
 /// Further faults of one record add no information.
 const FAULTS_SHOWN_MAX: usize = 3;
 
-/// A fatal error: the daemon's own disk, key, log or kernel failed. No request causes it. Nothing
-/// is admitted afterwards.
+/// A fatal error: the daemon's own disk, key, log or kernel failed. Nothing is admitted afterwards.
 #[derive(Debug)]
 pub enum DaemonError {
     Spool(SpoolError),
@@ -71,8 +69,7 @@ pub enum DaemonError {
     Permissions(PermissionStoreError),
     /// A file that the host itself uses cannot be read.
     EnvironmentFile(ConfigError),
-    /// The request file of a record has changed since the record was verified; it must not be
-    /// replayed.
+    /// The request file of a record has changed since its verification; it must not be replayed.
     RequestChanged(PathBuf),
     /// The wall clock is earlier than the last recorded time.
     ClockBehind {
@@ -172,7 +169,6 @@ impl fmt::Display for DaemonError {
 
 impl std::error::Error for DaemonError {}
 
-/// Adds a help to a text that has none.
 fn with_help(text: &str, help: &str) -> String {
     match split_reason(text) {
         (_, Some(_)) => text.to_owned(),

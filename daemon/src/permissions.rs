@@ -24,8 +24,7 @@ const PROGRAM: &str = "toolexecd";
 /// The most answers of one look, so that thousands of them do not delay requests.
 const ANSWERS_MAX: usize = 256;
 
-/// `cp` creates a file first and fills it then. An invalid file that changed within this time may
-/// still be incomplete.
+/// `cp` creates a file first and fills it then: an invalid file this young may be incomplete.
 const INCOMPLETE_SEC_MAX: i64 = 2;
 
 /// The store of a host whose policy asks for permissions.
@@ -62,26 +61,24 @@ impl Permissions {
         }))
     }
 
-    /// Opens a store for reading only.
     pub(crate) fn read(directory: &Path) -> Result<Self, PermissionStoreError> {
         let store = PermissionStore::open(directory, PermissionTerms::default())?;
         Ok(Self { store, drafts: PathBuf::new(), ignored: BTreeMap::new(), published: None })
     }
 
-    /// Returns a digest of the answers in effect.
     pub(crate) fn answers_digest(&mut self) -> Result<Sha256, PermissionStoreError> {
         let number = self.store.register()?.last_decision();
         Ok(Sha256::of(format!("permissions {number}").as_bytes()))
     }
 
-    /// Publishes the permissions if they have changed. A failure affects readers only, no decision.
+    /// A failure affects readers only, no decision.
     pub(crate) fn publish(&mut self, spool: &Spool) -> Result<(), PermissionStoreError> {
         let register = self.store.register()?;
         let number = register.number();
         if self.published != Some(number) {
-            let told =
+            let result =
                 spool.publish_permissions(&PublishedPermissions::of(register, system::now()));
-            told.unwrap_or_else(|error| {
+            result.unwrap_or_else(|error| {
                 tracing::warn!("the published permissions are out of date: {error}");
             });
             self.published = Some(number);
@@ -89,7 +86,6 @@ impl Permissions {
         Ok(())
     }
 
-    /// Looks up the permission of a request.
     pub(crate) fn look_up(
         &mut self,
         request: &Request,
@@ -103,8 +99,7 @@ impl Permissions {
         Ok(PermissionEvidence::Queried(found))
     }
 
-    /// Files a permission request, once for each request. Other users can write to that directory,
-    /// so a failure is logged and admission continues.
+    /// Once for each request. Other users can write to that directory, so a failure is only logged.
     pub(crate) fn file_request(&mut self, request: &Request) -> PermissionFiled {
         let Ok(source) = PermissionSource::of_request(request) else { return PermissionFiled::Yes };
         let calls = PermissionCalls::of_request(request);
@@ -126,7 +121,7 @@ impl Permissions {
         }
     }
 
-    /// Consumes the permission of a run. The change is durable when this returns.
+    /// The change is durable when this returns.
     pub(crate) fn consume(
         &mut self,
         found: &PermissionFinding,
@@ -140,7 +135,6 @@ impl Permissions {
         }
     }
 
-    /// Ends the workflows that were idle for as long as the policy allows.
     pub(crate) fn end_idle_workflows(
         &mut self,
         policy: &Policy,
@@ -156,8 +150,7 @@ impl Permissions {
         if ended.is_empty() { Ok(()) } else { self.publish(spool) }
     }
 
-    /// Ends the workflow of a request without an agent, which covers this request only. An error
-    /// does not change the outcome of the run.
+    /// A request without an agent is its own workflow. An error does not change the run's outcome.
     pub(crate) fn end_workflow(&mut self, request: &Request) {
         let Ok(source) = PermissionSource::of_request(request) else { return };
         if request.agent().is_some() {
@@ -169,8 +162,7 @@ impl Permissions {
         }
     }
 
-    /// Accepts the submitted answers. An answer that is invalid, or whose signer is not authorized,
-    /// is moved away and the reason is logged.
+    /// An answer that is invalid, or whose signer is not authorized, is moved away and logged.
     pub(crate) fn accept_answers(
         &mut self,
         (spool, dropbox): (&Spool, &Inbox),

@@ -59,14 +59,14 @@ fn limits(grant: &RunGrant) -> Result<Limits, PlanValueError> {
     })
 }
 
-/// Returns the launcher's form of a slot that was made in advance; none if its id is not valid.
+/// None if the slot's id is not valid.
 pub(crate) fn slot(empty: &EmptySlot) -> Option<StagingSlot> {
     let (device, inode) = empty.identity();
     Some(StagingSlot { id: StagingSlotId::new(empty.id().as_str())?, device, inode })
 }
 
-/// Returns the sandbox plan of a grant. Only the slot depends on the run: two runs whose plans
-/// differ in the slot alone can use each other's sandboxes.
+/// Only the slot depends on the run: two runs whose plans differ in it alone can use each other's
+/// sandboxes.
 pub(crate) fn sandbox_plan(grant: &RunGrant, slot: StagingSlot) -> SandboxSpec {
     SandboxSpec {
         slot,
@@ -101,8 +101,7 @@ pub(crate) fn sandbox_plan(grant: &RunGrant, slot: StagingSlot) -> SandboxSpec {
     }
 }
 
-/// Returns whether a run may use a prewarmed sandbox. A run with hosts may not: bringing up the
-/// loopback interface uses up its network namespace.
+/// A run with hosts may not: bringing up the loopback interface uses up its network namespace.
 pub(crate) fn can_use_prewarmed(approved: &Approved) -> bool {
     approved.grant().network().is_none()
 }

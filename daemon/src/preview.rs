@@ -1,5 +1,5 @@
-//! Previews of a run for `toolexec review`, made by the code that makes runs. This module must
-//! never start anything. A preview proves nothing to a later step.
+//! Previews of a run for `toolexec review`, by the code that makes runs. Must never start anything.
+//! A preview proves nothing to a later step.
 
 use std::path::Path;
 

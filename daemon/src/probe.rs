@@ -1,6 +1,5 @@
-//! Probes whether this host can start a sandbox. The probe builds one through the same launcher as
-//! a run, with every layer and limit active, and ends it unused. It runs no tool code and touches
-//! no request.
+//! Probes whether this host can start a sandbox: builds one through the launcher of a run, with
+//! every layer and limit active, and ends it unused. It runs no tool code and touches no request.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -133,7 +132,7 @@ pub fn probe(
     probe_with(&launcher, staging, policy, &binaries)
 }
 
-/// The same with a launcher that is already running.
+/// With a launcher that is already running.
 pub(crate) fn probe_with(
     launcher: &Launcher,
     staging: &Path,
@@ -167,7 +166,6 @@ pub(crate) fn probe_with(
     }
 }
 
-/// Returns the first runtime of the policy that is installed.
 fn runtime(policy: &Policy, binaries: &InstalledRuntimes) -> Option<RuntimeSpec> {
     let installed = |runtime: &policies::RuntimeRule| binaries.get(runtime.name()).cloned();
     let (runtime, installed) =
@@ -188,15 +186,15 @@ struct ProbeInputs(PathBuf);
 
 impl ProbeInputs {
     fn make(staging: &Path) -> Result<(Self, StagingSlot), String> {
-        let name = system::new_claim_id().map_err(|halt| halt.to_string())?;
+        let name = system::new_claim_id().map_err(|error| error.to_string())?;
         let id = StagingSlotId::new(name.as_str()).ok_or("the claim id is not a valid slot id")?;
         let path = staging.join(name.as_str());
-        let said = |error: std::io::Error| format!("{}: {error}", path.display());
-        DirBuilder::new().mode(0o755).create(&path).map_err(said)?;
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        DirBuilder::new().mode(0o755).create(&path).map_err(failed)?;
         let made = Self(path.clone());
         // The umask of the caller must not hide the directory from the tool's uid.
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(said)?;
-        let found = fs::metadata(&path).map_err(said)?;
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed)?;
+        let found = fs::metadata(&path).map_err(failed)?;
         Ok((made, StagingSlot { id, device: found.dev(), inode: found.ino() }))
     }
 }

@@ -8,13 +8,11 @@ use spool::{Receipt, ResultDraft};
 
 use crate::model::DaemonError;
 
-/// A signed record and its unpublished result directory.
 pub(crate) struct PendingRecord {
     pub(crate) attested: AttestedRecord,
     pub(crate) result: ResultDraft,
 }
 
-/// Records that wait while one thread publishes a batch.
 #[derive(Default)]
 pub(crate) struct PublishQueue {
     queue: Mutex<PublishQueueState>,
@@ -30,8 +28,7 @@ struct PublishQueueState {
 }
 
 impl PublishQueue {
-    /// Returns when the record is published and durable. `publish_all` publishes a batch and
-    /// returns one result for each of its records.
+    /// Returns when the record is durable. `publish_all` returns one result for each record.
     pub(crate) fn publish(
         &self,
         letter: PendingRecord,

@@ -1,6 +1,5 @@
 //! The transparency log of a host, for writers of records. A record must never be published before
-//! its log entry is durable. After a failed write the log is read again from disk before the next
-//! append.
+//! its log entry is durable. After a failed write the log is read again before the next append.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -24,7 +23,6 @@ pub struct RecordLog {
     key: RwLock<Arc<LogKey>>,
     origin: LogOrigin,
     access: LogAccess,
-    /// The time of this process's last append.
     last_append: Mutex<Option<UtcTime>>,
     heartbeat_sec: Option<NonZero<u32>>,
     entries: AtomicU64,
@@ -79,7 +77,6 @@ impl RecordLog {
         self.signing_key().public().clone()
     }
 
-    /// Returns the key that signs checkpoints.
     pub(crate) fn signing_key(&self) -> Arc<LogKey> {
         Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -88,7 +85,7 @@ impl RecordLog {
     /// thread appends meanwhile.
     ///
     /// # Errors
-    /// The error of `with`, and [`TakeoverError::NotBegun`] if the log cannot be opened.
+    /// The error of `act`, and [`TakeoverError::NotBegun`] if the log cannot be opened.
     pub(crate) fn change_key<T>(
         &self,
         successor: Option<&Arc<LogKey>>,
@@ -119,8 +116,8 @@ impl RecordLog {
         self.origin.as_str()
     }
 
-    /// Appends a heartbeat if the configured interval has passed since the last append of this
-    /// process, or if this process has not appended yet.
+    /// A heartbeat is due if the interval has passed since this process's last append, or if it has
+    /// not appended yet.
     pub(crate) fn append_heartbeat_if_due(
         &self,
         now: UtcTime,
@@ -135,7 +132,6 @@ impl RecordLog {
         Ok(())
     }
 
-    /// Returns the time until the next heartbeat, if heartbeats are configured.
     pub(crate) fn time_to_heartbeat(&self, now: UtcTime) -> Option<Duration> {
         let interval_sec = i64::from(self.heartbeat_sec?.get());
         let silent_sec =
@@ -156,7 +152,6 @@ impl RecordLog {
         Ok(inclusion)
     }
 
-    /// Returns whether other processes append to the log too.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.access, LogAccess::Shared)
     }
@@ -174,8 +169,7 @@ impl RecordLog {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// Checks that a record could be logged now. It is called before a tool runs, so that no tool
-    /// runs without a logged record. Other processes are not blocked meanwhile.
+    /// Checks, before a tool runs, that its record could be logged. Blocks no other process.
     pub(crate) fn check_writable(&self) -> Result<(), LogError> {
         match &self.access {
             LogAccess::Exclusive(open) => match open.try_lock() {
@@ -190,13 +184,11 @@ impl RecordLog {
         }
     }
 
-    /// Notes the time of an append.
     pub(crate) fn note_append(&self, now: UtcTime) {
         *lock(&self.last_append) = Some(now);
     }
 
-    /// Runs `with` on the open log. After an error the log is read from disk again before the next
-    /// use.
+    /// Runs `act` on the open log. After an error, the log is read from disk before the next use.
     fn with_open_log<T, E: From<LogError>>(
         &self,
         open: &mut Option<Box<Log>>,
@@ -222,14 +214,12 @@ impl RecordLog {
     }
 }
 
-/// The log, locked against other threads.
 pub(crate) struct LockedLog<'a> {
     log: &'a RecordLog,
     open: MutexGuard<'a, Option<Box<Log>>>,
 }
 
 impl LockedLog<'_> {
-    /// Runs `with` on the log; after an error the log is opened again for the next use.
     pub(crate) fn with<T, E: From<LogError>>(
         &mut self,
         act: impl FnOnce(&mut Log) -> Result<T, E>,

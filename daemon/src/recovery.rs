@@ -1,5 +1,5 @@
-//! Recovery after a crash: a durable result gets its final name, a run that was started and has no
-//! record is recorded as `indeterminate`, and nothing is ever run again.
+//! Recovery after a crash: a durable result gets its final name, a started run without a record is
+//! recorded as `indeterminate`, and nothing is ever run again.
 
 use std::path::Path;
 
@@ -79,8 +79,7 @@ impl Daemon {
             rationale: None,
             ..DecisionFacts::undecided()
         };
-        // The request is parsed with the time of the start: the same bytes at the same time give
-        // the same request.
+        // Parsed with the time of the start: the same bytes at the same time give the same request.
         let place =
             if unfinished.was_submitted() { FileLocation::Spool } else { FileLocation::Elsewhere };
         let owner = OwnerUid::new(unfinished.owner());
@@ -102,7 +101,7 @@ impl Daemon {
                 (Outcome::Indeterminate, REASON, network)
             }
         };
-        let story = RecordInput {
+        let input = RecordInput {
             outcome,
             replays: unfinished.replays(),
             reason: Some(reason),
@@ -112,7 +111,7 @@ impl Daemon {
             ..RecordInput::of(subject, unfinished.signatures())
         };
         self.spool.cover(unfinished.results())?;
-        let published = self.request_context().record(&story, result)?;
+        let published = self.request_context().record(&input, result)?;
         tracing::warn!(result = %id, "started but not published: {reason}; recorded as {outcome}");
         let file_name = unfinished.file_name().to_owned();
         let originals = self.spool.finish_unfinished(unfinished, &published.receipt)?;
@@ -125,22 +124,20 @@ impl Daemon {
     }
 }
 
-/// Returns whether the record of a published result is of a run that was started: only those are in
-/// the ledger.
+/// Returns whether a result is of a run that was started: only those are in the ledger.
 #[must_use]
 pub fn was_begun(result: &Path) -> bool {
     records::summary(result)
         .is_some_and(|it| !matches!(it.outcome.as_str(), "refused" | "setup_error"))
 }
 
-/// Returns the hosts that the run may have reached. The intent lists the granted hosts. An intent
-/// of an older version does not: that run was granted all hosts of its request. If neither can be
-/// read, the use is unknown.
+/// The intent lists the granted hosts. An intent of an older version does not: that run was granted
+/// all hosts of its request. If neither can be read, the use is unknown.
 fn possible_network_use(granted: Option<&[String]>, request: Option<&Request>) -> NetworkUse {
-    let asked = |request: &Request| {
-        request.network().hosts().iter().map(|asked| asked.host().to_owned()).collect()
+    let requested = |request: &Request| {
+        request.network().hosts().iter().map(|it| it.host().to_owned()).collect()
     };
-    let granted = granted.map(<[String]>::to_vec).or_else(|| request.map(asked));
+    let granted = granted.map(<[String]>::to_vec).or_else(|| request.map(requested));
     match granted {
         Some(granted) if granted.is_empty() => NetworkUse::Nothing,
         granted => NetworkUse::Unknown {
@@ -150,9 +147,8 @@ fn possible_network_use(granted: Option<&[String]>, request: Option<&Request>) -
     }
 }
 
-/// Returns whether a hidden result can be published: its record is signed and logged with this
-/// host's keys, in the present log, and its files are those that the record names. An unreadable
-/// file does not verify.
+/// Returns whether a hidden result can be published: its record is signed with this host's keys and
+/// in the present log, and its files are readable and those that the record names.
 pub fn is_publishable(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
     // A log without the record's checkpoint may contradict it with its next entry.
     let history = logs.iter().find_map(|key| {

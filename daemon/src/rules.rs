@@ -10,7 +10,6 @@ use sandbox::client::{Launcher, LauncherAddress};
 use crate::runtimes;
 use crate::trust_store::HostTrustStore;
 
-/// The rules of one host at one time.
 #[derive(Clone)]
 pub(crate) struct DaemonRules {
     pub(crate) policy: Arc<Policy>,

@@ -31,7 +31,7 @@ impl ShortageState {
         self.is_waiting_allowed.store(false, Ordering::Relaxed);
     }
 
-    /// Notes a shortage and its reason. The first reason stays until the shortage ends.
+    /// The first reason stays until the shortage ends.
     pub(crate) fn note(&self, want: Shortage, why: &dyn std::fmt::Display) {
         self.lock().get_or_insert_with(|| (want, stop_reason(want, why)));
     }
@@ -45,8 +45,8 @@ impl ShortageState {
         *self.lock() = None;
     }
 
-    /// Notes a shortage, and sleeps before the next try. Returns false if the caller must not wait,
-    /// or waiting cannot help.
+    /// Notes a shortage, and sleeps before the next try. Returns false if waiting is not allowed or
+    /// cannot help.
     pub(crate) fn wait(&self, want: Option<Shortage>, why: &dyn std::fmt::Display) -> bool {
         let Some(want) = want.filter(|_| self.is_waiting_allowed.load(Ordering::Relaxed)) else {
             return false;
@@ -74,7 +74,6 @@ impl ShortageState {
     }
 }
 
-/// Returns the reason why nothing is admitted, with the fix.
 pub(crate) fn stop_reason(want: Shortage, why: &dyn std::fmt::Display) -> String {
     let why = why.to_string();
     let (what, _) = split_reason(&why);

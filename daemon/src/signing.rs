@@ -8,7 +8,6 @@ use records::{ResultKey, TakeoverError};
 
 use crate::system;
 
-/// The key that signs records.
 pub(crate) struct RecordSigner {
     key: RwLock<Arc<ResultKey>>,
 }
@@ -18,7 +17,6 @@ impl RecordSigner {
         Self { key: RwLock::new(Arc::new(key)) }
     }
 
-    /// Returns the current key.
     pub(crate) fn key(&self) -> Arc<ResultKey> {
         Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -32,9 +30,6 @@ impl RecordSigner {
     /// Changes the key while no record is being signed. `change` gets the time from which the new
     /// key signs. Once both keys have signed the change, the new key is used, even if the change is
     /// not finished.
-    ///
-    /// # Errors
-    /// The error of `change`.
     pub(crate) fn change<T>(
         &self,
         successor: &Arc<ResultKey>,

@@ -1,5 +1,4 @@
-//! The only access of the pipeline to the clock, the time zone, random numbers and the user
-//! database.
+//! The pipeline's only access to the clock, the time zone, random numbers and the user database.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -34,7 +33,6 @@ pub(crate) fn standard_time() -> StandardTime {
     standard.and_then(StandardTime::ahead_sec).unwrap_or(StandardTime::UTC)
 }
 
-/// Returns a random, unused claim id.
 pub(crate) fn new_claim_id() -> Result<ClaimId, DaemonError> {
     let mut bytes = [0; 16];
     let mut filled = 0;
@@ -48,8 +46,8 @@ pub(crate) fn new_claim_id() -> Result<ClaimId, DaemonError> {
 /// Returns the login name of a user id, if the host knows one.
 #[must_use]
 pub fn user_name(uid: u32) -> Option<String> {
-    // If the user database cannot be read, the user has no name. A name alone grants nothing, and
-    // the rule that needs one reports its absence.
+    // An unreadable user database gives no name. A name alone grants nothing, and the rule that
+    // needs one reports its absence.
     User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|user| user.name)
 }
 

@@ -1,6 +1,6 @@
 //! The keys whose signatures count, as the files on disk list them now: a key that is revoked while
 //! the daemon runs must not approve the next request. A file that cannot be read completely stops
-//! admission. Its previous content is never used instead.
+//! admission; its previous content is never used instead.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,6 @@ pub struct HostTrustStore {
     revoked: Option<PathBuf>,
     ais: Option<PathBuf>,
     owners: TrustFileOwners,
-    /// The identities of the files that were read.
     stamps: [Option<FileStamp>; 3],
     signers: Option<AllowedSigners>,
     ais_trust: Option<ais::AisTrustStore>,
@@ -102,7 +101,6 @@ impl HostTrustStore {
         self.ais_trust.as_ref()
     }
 
-    /// Returns a digest that changes with every change of a file.
     pub(crate) fn digest(&self) -> Sha256 {
         Sha256::of(format!("{:?}", self.stamps).as_bytes())
     }
@@ -156,7 +154,6 @@ pub fn read_ais_trust(path: &Path) -> Result<ais::AisTrustStore, ConfigError> {
         .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))
 }
 
-/// Returns the identities of the present files.
 fn file_stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<FileStamp>; 3], ConfigError> {
     let mut now = [None; 3];
     for (stamped, path) in now.iter_mut().zip(files) {
@@ -165,7 +162,6 @@ fn file_stamps(files: [&Option<PathBuf>; 3]) -> Result<[Option<FileStamp>; 3], C
     Ok(now)
 }
 
-/// Returns the identity of a file's content.
 pub(crate) fn file_stamp(path: &Path) -> Result<FileStamp, ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let nanoseconds = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);

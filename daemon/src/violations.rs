@@ -6,7 +6,6 @@ use sandbox::report::FinishedRun;
 use spool::PriorRun;
 use validator::{Code, Request, Severity, Violation};
 
-/// Returns the violation of a request that was started before.
 pub(crate) fn replayed(request: &Request, seen: &PriorRun) -> Violation {
     let (code, hint) = match seen {
         PriorRun::SameBytes { .. } => {
@@ -20,16 +19,14 @@ pub(crate) fn replayed(request: &Request, seen: &PriorRun) -> Violation {
     Violation::error(code, format!("{}: {seen}", request.id())).hint(hint)
 }
 
-/// Returns the violation of a request with hosts on a host without the egress proxy: it is never
-/// run without them.
+/// A request with hosts is never run without them: this host lacks the egress proxy.
 pub(crate) fn no_egress(request: &Request) -> Violation {
     let what = "the request names hosts, but the proxy toolexec-egress is not installed";
     Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
         .hint("install it beside toolexec, or set egress.socket in toolexecd.yaml")
 }
 
-/// Returns the outcome of a run. With `outputs: strict`, a missing or undeclared output changes
-/// `ok` to `output_rejected`.
+/// With `outputs: strict`, a missing or undeclared output changes `ok` to `output_rejected`.
 pub(crate) fn judge_outputs(finished: &FinishedRun, approved: &Approved) -> Outcome {
     let outcome = finished.outcome();
     if outcome != Outcome::Ok || !approved.grant().outputs_strict() {
@@ -45,7 +42,6 @@ pub(crate) fn judge_outputs(finished: &FinishedRun, approved: &Approved) -> Outc
     if expected == kept { Outcome::Ok } else { Outcome::OutputRejected }
 }
 
-/// Returns whether a violation is an error.
 pub(crate) fn has_error(violations: &[Violation]) -> bool {
     violations.iter().any(|violation| violation.severity == Severity::Error)
 }

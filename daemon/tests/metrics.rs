@@ -26,7 +26,7 @@ use policies::Policy;
 use spool::RequestCounts;
 use validator::{Code, Violation};
 
-/// A directory of one test, removed on drop.
+/// Removed on drop.
 struct MetricsTestDir(PathBuf);
 
 impl MetricsTestDir {
@@ -47,7 +47,7 @@ impl Drop for MetricsTestDir {
     }
 }
 
-/// Returns metrics with values in every family.
+/// Every family has values.
 fn metrics_with_values() -> Metrics {
     let metrics = Metrics::new(UtcTime::from_unix(1_800_000_000));
     let counts = RequestCounts { waiting: 7, held: 1, running: 2, ..RequestCounts::default() };
@@ -75,7 +75,7 @@ fn metrics_with_values() -> Metrics {
     metrics
 }
 
-/// Prints the time; the bound is far above it, so that the test passes on a busy host.
+/// The bound is far above the printed time, so that the test passes on a busy host.
 #[test]
 fn counting_is_cheap() {
     let metrics = metrics_with_values();
@@ -89,7 +89,6 @@ fn counting_is_cheap() {
     assert!(each < Duration::from_micros(50), "{each:?}");
 }
 
-/// Returns the value of a sample.
 #[track_caller]
 fn value(text: &str, sample: &str) -> f64 {
     let line = text.lines().find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
@@ -138,9 +137,9 @@ fn replaced_policy_is_not_rendered() {
     let metrics = metrics_with_values();
     let text = Policy::shipped_text("embedded").unwrap().replace("name: embedded", "name: another");
     metrics.policy(&Policy::parse(text.as_bytes(), "test").unwrap());
-    let told = metrics.render();
-    assert_eq!(told.matches("\ntoolexec_policy_loaded{").count(), 1, "{told}");
-    assert!(told.contains("{name=\"another\",sha256="), "{told}");
+    let rendered = metrics.render();
+    assert_eq!(rendered.matches("\ntoolexec_policy_loaded{").count(), 1, "{rendered}");
+    assert!(rendered.contains("{name=\"another\",sha256="), "{rendered}");
 }
 
 #[test]
@@ -159,9 +158,9 @@ fn prometheus_parser_accepts_the_text() {
         child.wait_with_output().unwrap()
     };
     let text = metrics_with_values().render();
-    let said = judge(&text);
-    assert!(said.status.success(), "{}\n{text}", String::from_utf8_lossy(&said.stderr));
-    let samples = String::from_utf8(said.stdout).unwrap();
+    let output = judge(&text);
+    assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    let samples = String::from_utf8(output.stdout).unwrap();
     assert_eq!(samples.lines().count(), text.lines().filter(|it| !it.starts_with('#')).count());
     assert!(samples.contains("toolexec_outcomes_total outcome=exit_nonzero 2\n"), "{samples}");
     assert!(!judge(&text.replace("# EOF\n", "")).status.success(), "half a text is none");
@@ -189,8 +188,8 @@ fn concurrent_counts_are_complete() {
 
 #[test]
 fn file_is_written_after_a_change_and_at_most_once_per_interval() {
-    let desk = MetricsTestDir::new("metrics-file");
-    let path = desk.at("toolexec.prom");
+    let directory = MetricsTestDir::new("metrics-file");
+    let path = directory.at("toolexec.prom");
     let metrics = metrics_with_values();
     let mut file = MetricsFile::new(path.clone(), Duration::from_millis(200));
     file.write_if_due(&metrics).unwrap();
@@ -208,7 +207,7 @@ fn file_is_written_after_a_change_and_at_most_once_per_interval() {
     thread::sleep(due.saturating_duration_since(Instant::now()));
     file.write_if_due(&metrics).unwrap();
     assert!(fs::read_to_string(&path).unwrap().contains("toolexec_log_entries 43\n"));
-    assert_eq!(fs::read_dir(&desk.0).unwrap().count(), 1, "no draft is left");
+    assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 1, "no draft is left");
 
     metrics.log_entries(44);
     fs::remove_file(&path).unwrap();
@@ -230,8 +229,8 @@ const HTTP_REQUEST: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
 #[test]
 fn socket_serves_metrics_and_slow_clients_do_not_block() {
-    let desk = MetricsTestDir::new("metrics-socket");
-    let path = desk.at("metrics.sock");
+    let directory = MetricsTestDir::new("metrics-socket");
+    let path = directory.at("metrics.sock");
     let metrics = Arc::new(metrics_with_values());
     let socket = MetricsSocket::listen(&path, Arc::clone(&metrics)).unwrap();
     let answer = http_exchange(&path, HTTP_REQUEST);
@@ -256,7 +255,7 @@ fn socket_serves_metrics_and_slow_clients_do_not_block() {
         .args(["-s", "--unix-socket", path.to_str().unwrap(), "http://x/metrics"])
         .output();
     match curl {
-        Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout), metrics.render()),
+        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), metrics.render()),
         Err(error) => skip::skip("metrics by curl", &error.to_string()),
     }
 
@@ -267,14 +266,14 @@ fn socket_serves_metrics_and_slow_clients_do_not_block() {
 
 #[test]
 fn stale_socket_is_replaced_and_other_files_are_not() {
-    let desk = MetricsTestDir::new("metrics-left");
-    let path = desk.at("metrics.sock");
+    let directory = MetricsTestDir::new("metrics-left");
+    let path = directory.at("metrics.sock");
     drop(UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let socket = MetricsSocket::listen(&path, Arc::new(metrics_with_values())).unwrap();
     assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));
     drop(socket);
-    let file = desk.at("a-file");
+    let file = directory.at("a-file");
     fs::write(&file, "mine").unwrap();
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     assert!(MetricsSocket::listen(&file, Arc::new(metrics_with_values())).is_err());

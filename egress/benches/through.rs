@@ -1,7 +1,6 @@
 //! Measures the cost of the proxy (`cargo bench -p egress --bench through`): the same bytes
-//! directly to a server and through the proxy, interleaved in one run, so that both use the same
-//! machine state. It prints medians and their ratios and asserts nothing. It must only connect to
-//! its own server on loopback.
+//! directly to a server and through the proxy, interleaved in one run. It prints medians and their
+//! ratios and asserts nothing. It must only connect to its own server on loopback.
 
 #![allow(
     clippy::unwrap_used,
@@ -29,7 +28,7 @@ const BULK_BYTES: u64 = 128 << 20;
 const ROUND_TRIPS: u32 = 50;
 const PAGE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nhello\n";
 
-/// The client's command to the server after its ClientHello: one letter.
+/// One letter from the client to the server, after its ClientHello.
 #[derive(Clone, Copy)]
 enum BenchCommand {
     /// Bytes from the server.
@@ -98,7 +97,7 @@ fn answer(mut stream: TcpStream, hello_bytes: usize) -> std::io::Result<()> {
     }
 }
 
-/// Returns a minimal ServerHello (RFC 8446, section 4.1.3) that asks for no other ClientHello.
+/// A minimal ServerHello (RFC 8446, section 4.1.3) that asks for no other ClientHello.
 fn server_hello() -> Vec<u8> {
     const RANDOM: [u8; 32] = [7; 32];
     let body = [&[3, 3][..], &RANDOM, &[0, 0x13, 0x01, 0, 0, 0]].concat();
@@ -106,8 +105,7 @@ fn server_hello() -> Vec<u8> {
     [&[0x16, 3, 3, 0, length + 4, 2, 0, 0, length], &body[..]].concat()
 }
 
-/// Returns a ClientHello for the server's name. The bytes after it are not TLS, and the proxy must
-/// not examine them.
+/// The bytes after this ClientHello are not TLS, and the proxy must not examine them.
 fn hello() -> Vec<u8> {
     let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
     let name = ServerName::try_from(NAME).unwrap();
@@ -117,7 +115,6 @@ fn hello() -> Vec<u8> {
     bytes
 }
 
-/// The route to the server.
 #[derive(Clone, Copy)]
 enum BenchRoute {
     Straight,
@@ -156,8 +153,7 @@ impl BenchSetup {
         begun.elapsed()
     }
 
-    /// Opens a connection with a command for the server.
-    fn wish(&self, way: BenchRoute, wish: BenchCommand) -> TcpStream {
+    fn command(&self, way: BenchRoute, command: BenchCommand) -> TcpStream {
         let mut stream = self.connect(way);
         if let BenchRoute::Through(_) = way {
             let authority = format!("{NAME}:{}", self.server.port());
@@ -169,21 +165,21 @@ impl BenchSetup {
             }
             assert!(head.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&head));
         }
-        stream.write_all(&[&self.hello[..], &[wish.letter()]].concat()).unwrap();
+        stream.write_all(&[&self.hello[..], &[command.letter()]].concat()).unwrap();
         stream.read_exact(&mut server_hello()).unwrap();
         stream
     }
 
-    /// Measures the time from connecting to the first byte of the answer.
+    /// From connecting to the first byte of the answer.
     fn opened(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        echo(&mut self.wish(way, BenchCommand::Echo));
+        echo(&mut self.command(way, BenchCommand::Echo));
         begun.elapsed()
     }
 
-    /// Measures one byte there and back on an open connection.
+    /// One byte there and back on an open connection.
     fn round_trip(&self, way: BenchRoute) -> Duration {
-        let mut stream = self.wish(way, BenchCommand::Echo);
+        let mut stream = self.command(way, BenchCommand::Echo);
         echo(&mut stream);
         let begun = Instant::now();
         (0..ROUND_TRIPS).for_each(|_| echo(&mut stream));
@@ -192,7 +188,7 @@ impl BenchSetup {
 
     fn down(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        let mut stream = self.wish(way, BenchCommand::Down).take(BULK_BYTES);
+        let mut stream = self.command(way, BenchCommand::Down).take(BULK_BYTES);
         let bytes = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
         assert_eq!(bytes, BULK_BYTES);
         begun.elapsed()
@@ -200,7 +196,7 @@ impl BenchSetup {
 
     fn up(&self, way: BenchRoute) -> Duration {
         let begun = Instant::now();
-        let mut stream = self.wish(way, BenchCommand::Up);
+        let mut stream = self.command(way, BenchCommand::Up);
         let piece = vec![0; 64 * 1024];
         for _ in 0..BULK_BYTES / 65_536 {
             stream.write_all(&piece).unwrap();
@@ -215,7 +211,6 @@ fn echo(stream: &mut TcpStream) {
     stream.read_exact(&mut [0]).unwrap();
 }
 
-/// Starts a run with its own proxy process.
 fn begin(port: u16, names: &Path) -> (EgressSession, SocketAddr) {
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let rule = EgressHostRule { name: NAME.to_owned(), ports: vec![port], private: vec![LOOPBACK] };
@@ -230,7 +225,6 @@ fn begin(port: u16, names: &Path) -> (EgressSession, SocketAddr) {
     (egress.serve(order, &listener).unwrap(), listener.local_addr().unwrap())
 }
 
-/// The measurements of one row, on both routes.
 #[derive(Default)]
 struct BenchRow {
     straight: Vec<Duration>,

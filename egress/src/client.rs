@@ -1,5 +1,4 @@
 //! The client's side: starts or connects to the proxy, passes it a run, and receives the report.
-//!
 //! The calls block, with a timeout on every answer. Dropping a [`EgressSession`] ends every
 //! connection of its run at once; nothing here outlives the run.
 
@@ -24,7 +23,6 @@ use crate::wire;
 /// The time limit for sending an order and for each answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The time limit for a killed proxy to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The location of the proxy.
@@ -33,9 +31,7 @@ pub struct Egress(ProxyLocation);
 
 #[derive(Debug)]
 enum ProxyLocation {
-    /// A separate process for each run.
     Program(PathBuf, Vec<OsString>),
-    /// A service that listens at this path.
     Socket(PathBuf),
 }
 
@@ -216,7 +212,6 @@ impl EgressSession {
     }
 }
 
-/// The proxy process of one run.
 #[derive(Debug)]
 struct ProxyProcess(Child);
 

@@ -1,9 +1,8 @@
 //! The messages between client and proxy: every order, every answer, and their limits.
 //!
-//! One conversation serves one run, on its own seqpacket socket: `ServeOrder` with the listening socket,
-//! then `Close`. A client that closes the socket ends its run without a report. Frames are JSON, so
-//! reading them needs no parser of our own. Their size is checked before they are parsed, and
-//! unknown keys are refused.
+//! One conversation serves one run, on its own seqpacket socket: `Serve` with the listening socket,
+//! then `Close`. A client that closes the socket ends its run without a report. Frames are JSON:
+//! their size is checked before they are parsed, and unknown keys are refused.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -161,11 +160,9 @@ pub struct EgressHostUse {
 #[serde(deny_unknown_fields)]
 pub struct EgressRefusal {
     /// The tool's request: printable ASCII without quotes and backslashes, cut at
-    /// [`REQUEST_TEXT_BYTES_MAX`]. The tool chose this text: never trust it, never show it unescaped.
+    /// [`REQUEST_TEXT_BYTES_MAX`]. The tool chose it: never trust it, never show it unescaped.
     pub asked: String,
-    /// The reason.
     pub reason: EgressRefusalReason,
-    /// The number of times.
     pub times: u64,
 }
 

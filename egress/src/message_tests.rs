@@ -10,7 +10,7 @@ use crate::client::EgressError;
 use crate::frame::{EgressRefusalReason, ServeRefusal};
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_texts_match_the_snapshot() {
     assert_texts(
         "egress",
         vec![

@@ -1,7 +1,6 @@
-//! Sends and receives one frame, with at most one descriptor, over a seqpacket socket.
-//!
-//! The size of a frame is checked before it is parsed. Waiting is up to the caller: the client
-//! blocks, and the proxy calls again when the socket is ready. For these two programs only.
+//! Sends and receives one frame, with at most one descriptor, over a seqpacket socket, for these
+//! two programs only. The size of a frame is checked before it is parsed. Waiting is up to the
+//! caller: the client blocks, and the proxy calls again when the socket is ready.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -77,8 +76,7 @@ pub fn send<T: Serialize>(
     Ok(())
 }
 
-/// Receives one frame; its descriptors are close-on-exec. Returns `None` when the peer has closed
-/// the socket.
+/// Receives one frame with close-on-exec descriptors; `None` when the peer has closed the socket.
 ///
 /// # Errors
 /// `InvalidData` for an invalid frame (too big, too many descriptors). After any other error
@@ -91,8 +89,7 @@ pub fn receive(socket: impl AsFd, flags: RecvFlags) -> io::Result<Option<Receive
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         match recvmsg(&socket, &mut parts, &mut control, flags | RecvFlags::CMSG_CLOEXEC) {
-            // The kernel reports once that the peer closed with unread frames, before the frames it
-            // sent.
+            // The kernel reports once, before the frames, that the peer closed with unread ones.
             Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
             other => break other?,
         }

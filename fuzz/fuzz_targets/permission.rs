@@ -23,8 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(found) = store.get(&source, &calls, &moment) {
             assert!(found.values().all(|it| *it == ToolAuthorizationState::Requestable));
         }
-        if let Ok(lodged) = store.add_request(&source, &calls, &moment, 0) {
-            let file = lodged.file.expect("it is new");
+        if let Ok(filed) = store.add_request(&source, &calls, &moment, 0) {
+            let file = filed.file.expect("it is new");
             assert!(PermissionRequestFile::read(&file).is_ok());
         }
     }

@@ -1,6 +1,5 @@
-//! One macro for closed sets of values with stable texts. Each value is one line: its name, its
-//! text and its documentation. The list, the parser and the serde implementations follow from that
-//! line, so no second list can fall behind.
+//! One macro for closed sets of values with stable texts. Each value is one line with its name,
+//! text and documentation; the list, the parser and the serde implementations follow from it.
 
 use std::fmt;
 
@@ -166,8 +165,7 @@ macro_rules! serialize_closed_set {
     )+};
 }
 
-/// Implements `serde::Deserialize` for closed sets; accepts only their texts. The caller's crate
-/// needs `serde`, as for [`serialize_closed_set!`](crate::serialize_closed_set).
+/// Implements `serde::Deserialize`, which accepts only the texts. The caller's crate needs `serde`.
 #[macro_export]
 macro_rules! deserialize_closed_set {
     ($($name:ty),+ $(,)?) => {$(

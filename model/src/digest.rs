@@ -1,5 +1,4 @@
-//! SHA-256 digests of byte slices and of streams. A digest must never be made from anything but
-//! 32 bytes, and never be compared as text.
+//! SHA-256 digests. A digest must never be made from other than 32 bytes, nor compared as text.
 
 use std::fmt;
 use std::str::FromStr;

@@ -18,8 +18,7 @@ pub struct RequestId {
     date: UtcTime,
 }
 
-/// A result id: `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or with `REFUSED-<16 hex digits>` if the
-/// request has no usable id.
+/// A result id: `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or `REFUSED-<16 hex digits>` in its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResultId {
     text: String,
@@ -49,9 +48,8 @@ impl RequestId {
         &self.text
     }
 
-    /// Returns whether the id contains a `.`. Requests of earlier versions may, and stay readable.
-    /// A new request must not, because the sidecar files of a request are named by its id and a
-    /// `.`.
+    /// Returns whether the id contains a `.`. A new request must not, because its sidecar files are
+    /// named by its id and a `.`; requests of earlier versions may, and stay readable.
     #[must_use]
     pub fn has_dot(&self) -> bool {
         self.text.contains('.')
@@ -152,8 +150,7 @@ impl fmt::Display for ResultId {
     }
 }
 
-/// A claim id, or the id of a slot prepared for a claim: 32 lower-case hexadecimal digits. It is
-/// the name of a directory in `work/` and in `staging/`.
+/// The id of a claim or its slot, and their directory's name: 32 lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimId(String);
 

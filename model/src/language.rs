@@ -63,8 +63,7 @@ macro_rules! each_language {
 /// The properties of a language's runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuntimeFacts {
-    /// The programs that run it, in lower case and without version digits. No two languages share a
-    /// program.
+    /// The programs that run it, in lower case, without version digits, and of no other language.
     pub programs: &'static [&'static str],
     /// The program names into which a shell pipes code (`… | python3`).
     pub piped_names: &'static [&'static str],

@@ -1,6 +1,5 @@
-//! The vocabulary of confinement: layers, limits with their mechanisms, and reasons to reject an
-//! output file. The launcher and its client send these values as positions, so add a new value at
-//! the end of its set.
+//! The vocabulary of confinement: layers, limits, mechanisms, and reasons to reject an output file.
+//! The launcher and its client send the values as positions: add a new one at the end of its set.
 
 crate::closed_set! {
     /// The launcher's mode, which determines the tool's uid on the host.

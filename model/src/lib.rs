@@ -1,9 +1,7 @@
-//! Domain types that the crates share: digests, identifiers, times, source positions, the closed
-//! sets of outcomes, languages, layers and limits, and the list of deceptive characters.
-//!
-//! The launcher links this crate. It must therefore never gain a parser, a dependency beyond
-//! `sha2`, I/O, a clock or random numbers. It depends on no other crate of the workspace, and its
-//! modules import each other only downwards. A type belongs here if several crates share it.
+//! Domain types that the crates share: digests, ids, times, source positions, closed sets and the
+//! list of deceptive characters. A type belongs here if several crates share it. The launcher links
+//! this crate, so it must never gain a parser, a dependency beyond `sha2`, I/O, a clock or random
+//! numbers. It depends on no other crate here; its modules import only downwards.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,4 @@
-//! The sections of a result's Markdown. The record writer, the result check and the verification of
-//! records use the same titles.
+//! The sections of a result's Markdown. The record writer and all checks use the same titles.
 
 crate::closed_set! {
     /// A section of a result, in document order.

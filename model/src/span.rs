@@ -1,5 +1,4 @@
-//! Positions in a document, and its lines. A position is for messages only; nothing may slice a
-//! text by it.
+//! Positions in a document, for messages only, and its lines. Never slice a text by a position.
 
 /// A position in a document: line, column and width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,5 @@
-//! The only list of deceptive characters, and functions that escape them. Approved documents, names
-//! and record lines are all checked against this list. Nothing here may change bytes that are
-//! hashed.
+//! The only list of deceptive characters, for approved documents, names and record lines, and
+//! functions that escape them. Nothing here may change bytes that are hashed.
 
 /// The kind of a character that can mislead a reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,8 +14,7 @@ pub enum DeceptiveChar {
     Invisible,
 }
 
-/// The variation selector for emoji style. It follows many emoji in ordinary text, so prose may
-/// contain it; a name may not.
+/// The variation selector for emoji style, which many emoji need: allowed in prose, not in names.
 pub const EMOJI_STYLE: char = '\u{fe0f}';
 
 /// Returns the kind of a deceptive character. A tab is not one here; [`is_deceptive`] includes it.
@@ -69,8 +67,7 @@ pub fn has_invisible(text: &str) -> bool {
     !text.is_ascii() && text.chars().any(|c| deceptive_kind(c) == Some(DeceptiveChar::Invisible))
 }
 
-/// Returns the line with deceptive characters escaped as `\u{…}`, so that a terminal or a page
-/// shows them. Keeps tabs.
+/// Returns the line with deceptive characters, except tabs, escaped as `\u{…}`.
 #[must_use]
 pub fn escape_line(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());

@@ -1,5 +1,4 @@
-//! UTC times in whole seconds, as the schemas write them: `YYYY-MM-DDTHH:MM:SSZ`. This module must
-//! never read the clock; callers pass the time.
+//! UTC times in whole seconds, written `YYYY-MM-DDTHH:MM:SSZ`. Must never read the clock.
 
 use std::fmt;
 use std::str::FromStr;

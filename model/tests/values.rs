@@ -81,9 +81,8 @@ fn lines_are_escaped_for_display() {
     );
 }
 
-/// Compares days of every year of the range, at their first and last second, with another calendar.
-/// The step of 13 divides neither a year nor the 146,097 days of 400 years, so every date is
-/// reached.
+/// Compares days of every year, at their first and last second, with another calendar. The step of
+/// 13 divides neither a year nor the 146,097 days of 400 years, so every date is reached.
 #[test]
 fn times_are_those_of_another_calendar() {
     let (first, last) = (UtcTime::from_unix(i64::MIN).unix(), UtcTime::from_unix(i64::MAX).unix());

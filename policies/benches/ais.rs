@@ -26,7 +26,7 @@ fn costs(criterion: &mut Criterion) {
         trust: &trust,
         rules: &scene.rules,
         request: Some(&scene.request),
-        supply: &scene.supply,
+        supply: &scene.environment,
         now: scene.now,
         nonce_used: &|_| false,
     };

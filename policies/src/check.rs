@@ -31,7 +31,6 @@ const LAYERS: [&str; 6] =
     ["namespaces", "mounts", "landlock.fs", "seccomp", "capabilities", "cgroup"];
 const OPTIONAL_LAYER: &str = "cgroup";
 
-/// The default of `start_sec_max`.
 const START_SEC_MAX_DEFAULT: u64 = 30;
 /// The highest `start_sec_max`. A sandbox that takes longer is stuck on any host.
 const START_SEC_MAX_LIMIT: u64 = 3600;
@@ -175,9 +174,9 @@ fn permissions(
 
 fn covered(form: &RawCoveredRequests) -> CoveredRequests {
     match form {
-        RawCoveredRequests::Nobody => CoveredRequests::None,
+        RawCoveredRequests::None => CoveredRequests::None,
         RawCoveredRequests::CoreDraft => CoveredRequests::CoreDraft,
-        RawCoveredRequests::Everybody => CoveredRequests::All,
+        RawCoveredRequests::All => CoveredRequests::All,
     }
 }
 
@@ -233,8 +232,7 @@ fn runtimes(
             }
         }
         if runtime.pids_min() > ceilings.pids {
-            // Below its minimum Node hangs until the wall-clock limit, which looks like a slow
-            // tool.
+            // Below its minimum Node hangs until the time limit, which looks like a slow tool.
             let what = format!("{} is below pids_min of {at}", ceilings.pids);
             let advice = format!("write at least {}", runtime.pids_min());
             problems.add("limits.pids_max", what, &advice);

@@ -20,21 +20,18 @@ pub enum Decision {
     /// The request waits: each refusing rule lacks an answer that a person can still give. The
     /// daemon decides again when something has changed; other callers treat it as a refusal.
     Hold {
-        /// The request, returned to the caller.
         request: Request,
         /// The missing answers.
         violations: Vec<Violation>,
         /// The verdict of every rule.
-        grounds: Rationale,
+        rationale: Rationale,
     },
     /// The request may not run.
     Refuse {
-        /// The request, returned for its record.
         request: Request,
-        /// Every violation.
         violations: Vec<Violation>,
         /// The verdict of every rule.
-        grounds: Rationale,
+        rationale: Rationale,
     },
 }
 
@@ -45,7 +42,7 @@ pub struct Approved {
     request: Request,
     // Boxed, so that a refusal is not as large as an approval.
     grant: Box<RunGrant>,
-    grounds: Rationale,
+    rationale: Rationale,
 }
 
 impl Approved {
@@ -61,18 +58,17 @@ impl Approved {
 
     /// Returns the reasons of the decision.
     #[must_use]
-    pub fn grounds(&self) -> &Rationale {
-        &self.grounds
+    pub fn rationale(&self) -> &Rationale {
+        &self.rationale
     }
 
     /// Checks that the approval and the envelope are still valid: time passes between the decision
     /// and exec.
     ///
     /// # Errors
-    ///
     /// The violation `approval.expired` or `ais.ibe-expired`.
     pub fn still_holds(&self, now: UtcTime) -> Result<(), Box<Violation>> {
-        let ais = self.grounds.ais.as_ref();
+        let ais = self.rationale.ais.as_ref();
         if let Some(end) = ais.and_then(|ais| ais.ended_before(now)) {
             let id = self.request.id();
             let message = format!("{id}: the AIS envelope expired at {end}; now {now}");
@@ -95,7 +91,7 @@ impl Approved {
     /// Returns the nonce of the AIS envelope. The start of the run uses it up.
     #[must_use]
     pub fn ais_nonce(&self) -> Option<&str> {
-        self.grounds.ais.as_ref().and_then(AisFinding::nonce)
+        self.rationale.ais.as_ref().and_then(AisFinding::nonce)
     }
 
     /// Splits the value for the next step, which makes its own proof of the parts.
@@ -109,13 +105,13 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &DecisionEvidence<
     let RuleResults { chosen, approval, findings, .. } = rules::judge(&request, policy, evidence);
     let clean = findings.is_clean();
     let waits = findings.could_be_answered();
-    let (grounds, violations) = findings.into_grounds();
+    let (rationale, violations) = findings.into_rationale();
     match (chosen, approval) {
         (Some(chosen), Some(approval)) if clean => {
             let grant = Box::new(RunGrant::new(&request, policy, chosen, approval));
-            Decision::Approve(Approved { request, grant, grounds })
+            Decision::Approve(Approved { request, grant, rationale })
         }
-        _ if waits => Decision::Hold { request, violations, grounds },
-        _ => Decision::Refuse { request, violations, grounds },
+        _ if waits => Decision::Hold { request, violations, rationale },
+        _ => Decision::Refuse { request, violations, rationale },
     }
 }

@@ -20,18 +20,15 @@ pub enum AisFile {
     Read {
         /// The file name, for messages.
         name: String,
-        /// The bytes of the file.
         bytes: Vec<u8>,
     },
     /// A file exists but was not read. The message names it.
     Unread(String),
 }
 
-/// The evidence of the AIS guard besides the request. Parts that the policy does not need may be
-/// empty.
+/// The evidence of the AIS guard besides the request. Parts that policy does not need may be empty.
 #[derive(Clone, Copy, Debug)]
 pub struct AisEvidence<'a> {
-    /// The bundle.
     pub file: &'a AisFile,
     /// The keys whose signatures count, if a trust store is configured.
     pub trust: Option<&'a AisTrustStore>,
@@ -47,22 +44,19 @@ pub struct AisEvidence<'a> {
 pub enum SubmissionOrigin {
     /// A person ran `toolexec run`.
     Invoked {
-        /// The user id of that person.
         uid: u32,
         /// The user's name, if the host knows one.
         name: Option<String>,
     },
     /// A file appeared in the spool.
     Submitted {
-        /// The user who owns the file.
         owner: OwnerUid,
         /// The owner's name, if the host knows one.
         owner_name: Option<String>,
     },
 }
 
-/// The installation of one runtime on this host. The fields are public because plain paths prove
-/// nothing.
+/// A runtime as installed on this host. The fields are public because plain paths prove nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstalledRuntime {
     /// The program, as a path in the sandbox.
@@ -95,8 +89,7 @@ impl InstalledRuntimes {
         Self::default()
     }
 
-    /// Adds an installed runtime. A relative path is ignored: it would mean another file in another
-    /// directory.
+    /// Adds an installed runtime. A relative path is ignored: its meaning depends on the directory.
     pub fn insert(&mut self, runtime_name: impl Into<String>, found: InstalledRuntime) {
         if found.binary.is_absolute() {
             self.found.insert(runtime_name.into(), found);
@@ -114,8 +107,7 @@ impl InstalledRuntimes {
         self.found.get(runtime_name)
     }
 
-    /// Returns the reason why a runtime cannot be used, if more is known than that it was not
-    /// found.
+    /// Returns the reason why a runtime cannot be used, if more is known than its absence.
     #[must_use]
     pub fn missing_reason(&self, runtime_name: &str) -> Option<&str> {
         self.missing.get(runtime_name).map(String::as_str)
@@ -140,7 +132,6 @@ impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for InstalledRuntim
 /// All evidence of a decision besides request and policy.
 #[derive(Debug)]
 pub struct DecisionEvidence<'a> {
-    /// The way in which the request was submitted.
     pub submission: SubmissionOrigin,
     /// The signature files next to it.
     pub signatures: &'a [SignatureFile],
@@ -156,11 +147,8 @@ pub struct DecisionEvidence<'a> {
     pub ledger: LedgerEvidence,
     /// The state of the host's permissions for the run, if policy covers it.
     pub permission: PermissionEvidence,
-    /// The evidence about the AIS bundle.
     pub ais: AisEvidence<'a>,
-    /// The programs of this host.
     pub binaries: &'a InstalledRuntimes,
-    /// The present time.
     pub now: UtcTime,
 }
 

@@ -7,13 +7,11 @@ use crate::reasons::{
     AisFinding, GateFinding, PermissionFinding, Rationale, RuleName, RuleVerdict, Verdict,
 };
 
-/// The verdicts of the rules so far.
 pub(crate) struct Findings {
     request_id: String,
     pub(crate) rules: Vec<RuleVerdict>,
     pub(crate) violations: Vec<Violation>,
-    /// Rules that refuse for lack of something that can still arrive, each with the index of its
-    /// violation.
+    /// Rules that refuse for lack of something that can still arrive, with the violation's index.
     pub(crate) pending: Vec<(RuleName, usize)>,
     /// Rules that refuse only because others do. The others report the problem of the request.
     pub(crate) following: Vec<RuleName>,
@@ -45,7 +43,7 @@ impl Findings {
         self.holding > 0 && self.holding == self.violations.len()
     }
 
-    pub(crate) fn into_grounds(self) -> (Rationale, Vec<Violation>) {
+    pub(crate) fn into_rationale(self) -> (Rationale, Vec<Violation>) {
         let Self { rules, gate, permission, ais, violations, .. } = self;
         (Rationale { rules, gate, permission, ais }, violations)
     }
@@ -58,8 +56,7 @@ impl Findings {
         self.rules.push(RuleVerdict { rule: rule.to_owned(), verdict, reason });
     }
 
-    /// Adds the verdict of a check that belongs to another rule. That rule refuses if the check
-    /// does.
+    /// Adds the verdict of a check that belongs to another rule, which refuses if the check does.
     pub(crate) fn add_check(&mut self, rule: &str, verdict: Verdict, reason: String) {
         self.push(rule, verdict, reason);
     }

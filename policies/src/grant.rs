@@ -93,8 +93,7 @@ impl RunGrant {
         self.language
     }
 
-    /// Returns the program to execute: an absolute path on this host, or inside the runtime's own
-    /// root.
+    /// Returns the program to execute: an absolute path on the host, or inside the runtime's root.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
@@ -106,8 +105,7 @@ impl RunGrant {
         self.root.as_deref()
     }
 
-    /// Returns the host directories that the sandbox sees read-only: those of the policy and those
-    /// of the interpreter.
+    /// Returns the host directories that the sandbox sees read-only: policy's and interpreter's.
     #[must_use]
     pub fn mounts(&self) -> &[PathBuf] {
         &self.mounts
@@ -228,8 +226,7 @@ impl RunGrant {
     }
 }
 
-/// Returns the base environment, then the runtime's variables, then those that depend on host and
-/// request.
+/// Returns the base environment, the runtime's variables, and those of host and request.
 fn environment(
     request: &Request,
     runtime: &RuntimeRule,
@@ -265,9 +262,8 @@ fn argv_of_run(request: &Request, runtime: &RuntimeRule) -> Vec<String> {
     first.iter().cloned().chain(before).chain(rest.iter().cloned()).collect()
 }
 
-/// Returns three quarters of the memory limit. The rest is for memory that the runtime uses outside
-/// its heap. Without this limit V8 plans for the host's memory and is killed before it can report
-/// that it ran out.
+/// Returns three quarters of the memory limit, because a runtime also uses memory outside its heap.
+/// Without this limit V8 plans for the host's memory and is killed before it can report the lack.
 fn heap_mb(request: &Request) -> u64 {
     (request.memory_limit_mb() / 4 * 3).max(1)
 }

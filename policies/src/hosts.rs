@@ -11,8 +11,7 @@ use crate::problem::Problems;
 use crate::raw::{RawNetworkRules, RawOfferedHost};
 use crate::reasons::RuleName;
 
-/// The size limits of the network rules of one run: hosts, ports of one host, addresses,
-/// connections at once.
+/// The size limits of one run's network: hosts, ports of one host, addresses, connections at once.
 const HOSTS_MAX: usize = 64;
 const PORTS_MAX: usize = 16;
 const PRIVATE_MAX: usize = 64;
@@ -85,26 +84,26 @@ impl NetworkRules {
             .flat_map(|rule| rule.ports.iter().map(move |port| format!("{}:{port}", rule.host)))
     }
 
-    fn offer(&self, asked: &HostPort) -> Option<&OfferedHost> {
-        let rule = self.hosts.iter().find(|rule| rule.host == asked.host())?;
-        rule.ports.contains(&asked.port()).then_some(rule)
+    fn offer(&self, requested: &HostPort) -> Option<&OfferedHost> {
+        let rule = self.hosts.iter().find(|rule| rule.host == requested.host())?;
+        rule.ports.contains(&requested.port()).then_some(rule)
     }
 
-    fn offers(&self, asked: &HostPort) -> bool {
-        self.offer(asked).is_some()
+    fn offers(&self, requested: &HostPort) -> bool {
+        self.offer(requested).is_some()
     }
 
     /// Returns the hosts granted to this request, or `None` if it names none. The caller must have
     /// checked that all are offered.
     pub(crate) fn grant(&self, request: &Request) -> Option<GrantedNetwork> {
         let mut hosts: BTreeMap<String, GrantedHost> = BTreeMap::new();
-        for asked in request.network().hosts() {
-            let Some(rule) = self.offer(asked) else { continue };
+        for requested in request.network().hosts() {
+            let Some(rule) = self.offer(requested) else { continue };
             let granted = hosts.entry(rule.host.clone()).or_insert_with(|| GrantedHost {
                 ports: Vec::new(),
                 private: rule.private.clone(),
             });
-            granted.ports.push(asked.port());
+            granted.ports.push(requested.port());
         }
         if hosts.is_empty() {
             return None;
@@ -172,8 +171,8 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
     let listed = |hosts: &mut dyn Iterator<Item = &HostPort>| {
         hosts.map(ToString::to_string).collect::<Vec<_>>().join(", ")
     };
-    if hosts.iter().any(|asked| !rules.offers(asked)) {
-        let missing = listed(&mut hosts.iter().filter(|asked| !rules.offers(asked)));
+    if hosts.iter().any(|requested| !rules.offers(requested)) {
+        let missing = listed(&mut hosts.iter().filter(|requested| !rules.offers(requested)));
         let reason = format!("network_allowlist: {missing} not permitted by policy network.hosts");
         let hint = "write `network: none` and bring the data as inputs";
         findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);

@@ -1,13 +1,12 @@
 //! Policy: the policy file and its only reader, approvals, and the decision about a request. This
-//! crate is pure. It must never open a file, read a clock or the environment, or search for a
-//! program. Text, signatures, the present time and the binaries of the host are arguments.
+//! crate is pure: it must never open a file, read a clock or the environment, or search for a
+//! program.
 //!
-//! Start with [`Policy::parse`] or [`Policy::shipped`]. [`authorise`] is the only function that
-//! makes an [`Approved`]: the proof that accepted approvers approved exactly these bytes, and of
-//! the limits under which they may run.
+//! Start with [`Policy::parse`] or [`Policy::shipped`]. Only [`authorise`] makes an [`Approved`]:
+//! the proof that accepted approvers approved exactly these bytes, and of the limits of the run.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports only definitions
-//! and no file that uses it. Every other file imports downwards, so that the modules form no cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports only
+//! definitions. Every other file imports downwards, so that the modules form no cycle.
 
 #![forbid(unsafe_code)]
 

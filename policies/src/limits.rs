@@ -23,8 +23,7 @@ const OUT_INODES_MAX: u64 = 65_536;
 
 macro_rules! ceilings {
     ($($(#[$doc:meta])* $name:ident: $number:ty = $key:ident, $max:expr, $unit:ident;)+) => {
-        /// The ceilings that a policy sets. The fields are public because plain numbers prove
-        /// nothing.
+        /// A policy's ceilings. The fields are public because plain numbers prove nothing.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub struct Ceilings {
             $($(#[$doc])* pub $name: $number,)+
@@ -35,8 +34,7 @@ macro_rules! ceilings {
                 Self { $($name: form.$key.number(),)+ }
             }
 
-            /// Returns each key with its value, its highest value, and the number of stored units
-            /// in one unit of the policy.
+            /// Returns key, value, highest value, and the stored units in one unit of the policy.
             fn rows(&self) -> Vec<(&'static str, u64, u64, u64)> {
                 vec![$((stringify!($key), self.$name.in_range(), $max, $unit),)+]
             }
@@ -200,13 +198,13 @@ impl Ceilings {
             |milli_percent: u64| memory_bytes.saturating_mul(milli_percent) / ONE_HUNDRED_PERCENT;
         let cpu_milli = u64::from(request.cpu().as_milli());
         // Thousandths of a core × seconds are milliseconds of CPU time.
-        let asked = cpu_milli.saturating_mul(request.time_limit_sec());
+        let requested_ms = cpu_milli.saturating_mul(request.time_limit_sec());
         let ceiling = self.cpu_seconds.map_or(u64::MAX, |seconds| seconds.saturating_mul(1000));
         GrantedLimits {
             cpu_milli,
             memory_bytes,
             time_sec: request.time_limit_sec(),
-            cpu_time_ms: asked.min(ceiling),
+            cpu_time_ms: requested_ms.min(ceiling),
             pids: self.pids,
             open_files: self.open_files,
             file_bytes: self.file_bytes.min(memory_bytes),

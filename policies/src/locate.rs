@@ -26,8 +26,7 @@ fn key_positions(text: &str) -> impl Iterator<Item = KeyPosition> + '_ {
     })
 }
 
-/// Returns the line of this key, or of the nearest key around it. A flow mapping counts as one
-/// line.
+/// Returns the line of this key, or of the nearest key around it. A flow mapping is one line.
 pub(crate) fn line_of(text: &str, path: &str) -> Option<usize> {
     let mut wanted = path;
     loop {
@@ -43,8 +42,7 @@ pub(crate) fn key_on(text: &str, line: usize) -> Option<String> {
     key_positions(text).find(|place| place.line == line).map(|place| place.path)
 }
 
-/// Returns the path of the mapping that contains a position (1-based), or an empty text for the
-/// top-level mapping.
+/// Returns the path of the mapping around a position (1-based); empty for the top-level mapping.
 pub(crate) fn mapping_at(text: &str, line: usize, column: usize) -> String {
     let Some(place) = key_positions(text).find(|place| place.line == line) else {
         return String::new();

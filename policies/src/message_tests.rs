@@ -83,7 +83,7 @@ fn of_permissions() -> Vec<Named> {
     let entry = PermissionError::Inconsistent { entry: 7, why: "the number is not the next" };
     [
         every!(ToolFinding:
-            Denied(PermissionDenial::Said),
+            Denied(PermissionDenial::Named),
             Denied(PermissionDenial::LeftOut),
             Granted(grant()),
             Missing,

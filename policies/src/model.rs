@@ -12,7 +12,6 @@ use crate::permissions::PermissionTerms;
 use crate::reasons::GateMode;
 use crate::runtime::RuntimeRule;
 
-/// The checked content of a policy file.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyRules {
     pub(crate) name: String,
@@ -104,8 +103,7 @@ impl SignaturesMin {
     }
 }
 
-/// The minimum risk class of a request with such a feature, even if the request names a lower
-/// class.
+/// The minimum risk class by feature, even if the request names a lower class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RiskFloors {
     pub(crate) hosts: RiskLevel,
@@ -121,7 +119,6 @@ pub(crate) enum ApprovalOwner {
     Uid(u32),
 }
 
-/// The layers that the sandbox must have.
 #[derive(Clone, Debug)]
 pub(crate) struct LayerRules {
     pub(crate) required: Vec<String>,

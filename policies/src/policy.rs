@@ -33,7 +33,6 @@ impl Policy {
     /// Reads a policy file. Messages call it `origin`.
     ///
     /// # Errors
-    ///
     /// [`PolicyError`] with every problem, as far as the file can be read.
     pub fn parse(bytes: &[u8], origin: &str) -> Result<Self, PolicyError> {
         let refuse = |what: String, advice: &str| {
@@ -141,8 +140,7 @@ impl Policy {
         self.rules.permissions.workflow_idle_sec
     }
 
-    /// Returns the seconds that a request may wait for a person's answer, counted from its
-    /// submission.
+    /// Returns the seconds that a request may wait for a person's answer after its submission.
     #[must_use]
     pub fn held_sec_max(&self) -> u64 {
         self.rules.held_sec_max

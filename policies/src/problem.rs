@@ -25,8 +25,7 @@ impl PolicyProblem {
         self.line
     }
 
-    /// Returns the key as a path, such as `limits.pids_max`. It is empty for a problem of the whole
-    /// file.
+    /// Returns the key as a path, such as `limits.pids_max`; empty for a problem of the whole file.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key

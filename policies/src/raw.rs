@@ -83,9 +83,11 @@ pub(crate) struct RawPermissions {
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RawCoveredRequests {
-    Nobody,
+    #[serde(rename = "nobody")]
+    None,
     CoreDraft,
-    Everybody,
+    #[serde(rename = "everybody")]
+    All,
 }
 
 #[derive(serde::Deserialize)]
@@ -222,7 +224,8 @@ pub(crate) enum RawTmpRule {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCacheRule {
-    /// The directory on the host; `toolexec doctor --build-cache LANGUAGE --cache-dir PARENT` makes it.
+    /// The directory on the host; `toolexec doctor --build-cache LANGUAGE --cache-dir PARENT` makes
+    /// it.
     pub(crate) from: String,
     /// Its path in the sandbox, read-only.
     pub(crate) to: String,

@@ -61,9 +61,7 @@ model::closed_set! {
 pub struct RuleVerdict {
     /// The rule's stable name.
     pub rule: String,
-    /// The verdict.
     pub verdict: Verdict,
-    /// The reason, as text.
     pub reason: String,
 }
 
@@ -80,9 +78,7 @@ model::closed_set! {
 /// The result of the gate, with its mode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GateFinding {
-    /// The mode of the gate.
     pub mode: GateMode,
-    /// The result.
     pub result: GateResult,
 }
 
@@ -91,9 +87,7 @@ pub struct GateFinding {
 pub struct PermissionFinding {
     /// The agent that needs the permission, in its workflow and scope.
     pub source: PermissionSource,
-    /// The tool.
     pub tool: ToolName,
-    /// The state and its reason.
     pub finding: ToolFinding,
 }
 

@@ -27,7 +27,6 @@ fn carol() -> SoftKey {
     SoftKey::ed25519(3).in_security_key("ssh:", PRESENT, 41)
 }
 
-/// Makes a trust store of these names and keys.
 fn signers(lines: &[(&str, &SoftKey)]) -> AllowedSigners {
     let lines: Vec<String> =
         lines.iter().map(|(names, key)| format!("{names} {}", key.public())).collect();
@@ -38,7 +37,6 @@ fn all_signers() -> AllowedSigners {
     signers(&[("alice", &alice()), ("bob", &bob()), ("carol", &carol())])
 }
 
-/// A submitted request with its signature files.
 struct ApprovalCase {
     text: String,
     files: Vec<SignatureFile>,
@@ -101,7 +99,7 @@ fn two() -> Policy {
 }
 
 const BY_BOB: (&str, &str) = ("approved_by: \"alice\"", "approved_by: \"bob\"");
-const ASKED_BY_ALICE: (&str, &str) = ("purpose:", "x-requester: \"alice\"\npurpose:");
+const FROM_ALICE: (&str, &str) = ("purpose:", "x-requester: \"alice\"\npurpose:");
 
 #[test]
 fn one_sound_approval_of_each_kind_of_key_is_enough() {
@@ -148,7 +146,7 @@ fn waits_only_for_signatures_that_could_satisfy_it() {
     let waits = |case: ApprovalCase, policy: &Policy| match case.decide(policy) {
         Decision::Hold { .. } => true,
         Decision::Refuse { .. } => false,
-        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rationale().rules),
     };
     let strange = || SoftKey::ed25519(9);
     for (what, case) in [
@@ -156,17 +154,17 @@ fn waits_only_for_signatures_that_could_satisfy_it() {
         ("one of two", ApprovalCase::of(&[]).approved_by(&[alice()])),
         ("others than the named one", ApprovalCase::of(&[]).approved_by(&[bob(), carol()])),
         ("a stranger", ApprovalCase::of(&[]).approved_by(&[strange()])),
-        ("who asks", ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice()])),
+        ("who asks", ApprovalCase::of(&[FROM_ALICE, BY_BOB]).approved_by(&[alice()])),
     ] {
         assert!(waits(case, &two()), "{what}");
     }
     let by = |name: &str| format!("approved_by: \"{name}\"");
-    let nobody = by("nobody");
-    let unknown = [("approved_by: \"alice\"", nobody.as_str())];
+    let unlisted = by("nobody");
+    let unknown = [("approved_by: \"alice\"", unlisted.as_str())];
     let revoked = RevokedKeys::parse(format!("{}\n", alice().public()).as_bytes()).expect("a list");
     for (what, case) in [
         ("a name that nobody has", ApprovalCase::of(&unknown).approved_by(&[bob()])),
-        ("the one who asks is named", ApprovalCase::of(&[ASKED_BY_ALICE])),
+        ("the one who asks is named", ApprovalCase::of(&[FROM_ALICE])),
         ("too few are known", ApprovalCase::of(&[]).trusting(signers(&[("alice", &alice())]))),
         (
             "the named one's key is revoked",
@@ -312,39 +310,36 @@ fn people_are_counted_and_never_keys_files_or_names() {
 
 #[test]
 fn requester_never_counts_as_approver() {
-    // The requester named by the text, by a signature, and by another name or key of the same
-    // person.
-    let case = ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]);
+    // The requester by the text, by a signature, and by another name or key of the same person.
+    let case = ApprovalCase::of(&[FROM_ALICE]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     let second = SoftKey::ed25519(7);
     let store = signers(&[("alice,al", &alice()), ("al", &second)]);
-    let case =
-        ApprovalCase::of(&[ASKED_BY_ALICE, ("approved_by: \"alice\"", "approved_by: \"al\"")]);
+    let case = ApprovalCase::of(&[FROM_ALICE, ("approved_by: \"alice\"", "approved_by: \"al\"")]);
     let case = case.approved_by(&[second]).trusting(store);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
 
     // With the approval of another person the run is approved, but not in the requester's name.
-    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    let case = ApprovalCase::of(&[FROM_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     let approved = case.accepted(&standard());
     assert_eq!(approved.grant().approvals().len(), 1);
-    assert!(reason(&approved.grounds().rules, "approval.self").contains("not counted: alice"));
-    let case = ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice(), bob()]);
+    assert!(reason(&approved.rationale().rules, "approval.self").contains("not counted: alice"));
+    let case = ApprovalCase::of(&[FROM_ALICE]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.principal"]);
-    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
+    let case = ApprovalCase::of(&[FROM_ALICE, BY_BOB]).approved_by(&[alice(), bob()]);
     assert_eq!(case.codes(&two()), ["approval.self", "approval.count"]);
 
-    // With a policy that permits it.
     let lenient = with(&[("self_approval: false", "self_approval: true")]);
-    accepts(ApprovalCase::of(&[ASKED_BY_ALICE]).approved_by(&[alice()]).decide(&lenient));
+    accepts(ApprovalCase::of(&[FROM_ALICE]).approved_by(&[alice()]).decide(&lenient));
 }
 
 #[test]
 fn unknown_requester_is_refused_if_policy_requires_one() {
     let strict = with(&[("requester_required: false", "requester_required: true")]);
     assert_eq!(ApprovalCase::of(&[]).approved_by(&[alice()]).codes(&strict), ["approval.self"]);
-    accepts(ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
+    accepts(ApprovalCase::of(&[FROM_ALICE, BY_BOB]).approved_by(&[bob()]).decide(&strict));
     let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REQUEST_NAMESPACE, &[carol()]);
     accepts(case.decide(&strict));
     // An unknown person's signature does not name the requester.
@@ -362,13 +357,14 @@ fn requesting_owner_is_not_an_approver() {
         ("owners: []", "owners: [alice]"),
     ]);
     accepts(ApprovalCase::of(&[]).decide(&unsigned));
-    assert_eq!(ApprovalCase::of(&[ASKED_BY_ALICE]).codes(&unsigned), ["approval.self"]);
+    assert_eq!(ApprovalCase::of(&[FROM_ALICE]).codes(&unsigned), ["approval.self"]);
     // Another spelling, another name of hers, and a signature.
-    let asked = ("purpose:", "x-requester: \"Alice\"\npurpose:");
-    assert_eq!(ApprovalCase::of(&[asked]).codes(&unsigned), ["approval.self"]);
+    let requester = ("purpose:", "x-requester: \"Alice\"\npurpose:");
+    assert_eq!(ApprovalCase::of(&[requester]).codes(&unsigned), ["approval.self"]);
     let store = || signers(&[("alice,al", &alice()), ("bob", &bob())]);
-    let asked = ("purpose:", "x-requester: \"al\"\npurpose:");
-    assert_eq!(ApprovalCase::of(&[asked]).trusting(store()).codes(&unsigned), ["approval.self"]);
+    let requester = ("purpose:", "x-requester: \"al\"\npurpose:");
+    let case = ApprovalCase::of(&[requester]).trusting(store());
+    assert_eq!(case.codes(&unsigned), ["approval.self"]);
     let signed =
         |key: SoftKey| ApprovalCase::of(&[]).signed(REQUEST_NAMESPACE, &[key]).trusting(store());
     assert_eq!(signed(alice()).codes(&unsigned), ["approval.self"]);
@@ -392,8 +388,8 @@ fn names_that_look_alike_are_one_person() {
         assert_eq!(case.codes(&two()), ["approval.count"], "{other}");
     }
     // The requester is recognized in any letter case.
-    let asked = ("purpose:", "x-requester: \"ALICE\"\npurpose:");
-    let case = ApprovalCase::of(&[asked]).approved_by(&[alice()]);
+    let requester = ("purpose:", "x-requester: \"ALICE\"\npurpose:");
+    let case = ApprovalCase::of(&[requester]).approved_by(&[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.self", "approval.count"]);
     // But only the exact name authorizes.
     let by = ("approved_by: \"alice\"", "approved_by: \"Alice\"");
@@ -413,7 +409,7 @@ fn a_revoked_key_counts_for_nothing() {
     let case =
         ApprovalCase::of(&[BY_BOB]).approved_by(&[alice(), bob()]).trusting(revoked(&alice()));
     let approved = case.accepted(&standard());
-    assert!(reason(&approved.grounds().rules, "approval.revoked").contains("not counted"));
+    assert!(reason(&approved.rationale().rules, "approval.revoked").contains("not counted"));
     assert_eq!(approved.grant().approvals().len(), 1);
     let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[bob()]);
     accepts(case.trusting(revoked(&bob())).decide(&standard()));
@@ -425,7 +421,7 @@ fn one_valid_rejection_is_final() {
     let case = ApprovalCase::of(&[]).approved_by(&all).signed(REJECT_NAMESPACE, &[carol()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
     // The requester may withdraw the request, and an approver may reject it later.
-    let case = ApprovalCase::of(&[ASKED_BY_ALICE, BY_BOB]).approved_by(&[bob()]);
+    let case = ApprovalCase::of(&[FROM_ALICE, BY_BOB]).approved_by(&[bob()]);
     let case = case.signed(REJECT_NAMESPACE, &[alice()]);
     assert_eq!(case.codes(&standard()), ["approval.rejected"]);
     let case = ApprovalCase::of(&[]).approved_by(&[alice()]).signed(REJECT_NAMESPACE, &[alice()]);
@@ -541,7 +537,7 @@ fn risk_class_sets_the_number_of_approvers_and_text_never_lowers_it() {
         let all = || vec![alice(), bob(), carol()];
         let keys: Vec<SoftKey> = all().into_iter().take(needed).collect();
         let approved = ApprovalCase::of(changes).approved_by(&keys).accepted(&by_class);
-        assert_eq!(reason(&approved.grounds().rules, "approval.risk"), why);
+        assert_eq!(reason(&approved.rationale().rules, "approval.risk"), why);
         let fewer: Vec<SoftKey> = all().into_iter().take(needed - 1).collect();
         let codes = ApprovalCase::of(changes).approved_by(&fewer).codes(&by_class);
         assert_eq!(codes, ["approval.count"], "{why}");

@@ -61,14 +61,14 @@ fn a_good_request_of_the_invoker_is_approved() {
     let approved = approved(decision);
     assert_eq!(approved.request().id().as_str(), ID);
     for rule in ["backend", "command", "language", "runtime", "network", "constraints", "layers"] {
-        assert_eq!(verdict(&approved.grounds().rules, rule), Verdict::Pass, "{rule}");
+        assert_eq!(verdict(&approved.rationale().rules, rule), Verdict::Pass, "{rule}");
     }
     for rule in ["limits.cpu", "limits.memory", "limits.time", "approval.submitter"] {
-        assert_eq!(verdict(&approved.grounds().rules, rule), Verdict::Pass, "{rule}");
+        assert_eq!(verdict(&approved.rationale().rules, rule), Verdict::Pass, "{rule}");
     }
     for rule in ["age", "signature", "count", "principal", "rejected"] {
         let rule = format!("approval.{rule}");
-        assert_eq!(verdict(&approved.grounds().rules, &rule), Verdict::NotApplicable, "{rule}");
+        assert_eq!(verdict(&approved.rationale().rules, &rule), Verdict::NotApplicable, "{rule}");
     }
 }
 
@@ -125,11 +125,11 @@ fn one_file_is_granted_what_the_policy_says_where_memory_holds_more() {
 
 #[test]
 fn node_gets_its_heap_size_after_the_first_word() {
-    let asked = request(&[
+    let submitted = request(&[
         ("language: \"python\"", "language: \"node\""),
         ("python -c 'print(1 + 1)'", "nodejs -e 'console.log(1)'"),
     ]);
-    let approved = approved(DecisionScene::default().decide(asked, &shipped("embedded")));
+    let approved = approved(DecisionScene::default().decide(submitted, &shipped("embedded")));
     let argv = ["nodejs", "--max-old-space-size=768", "-e", "console.log(1)"];
     assert_eq!(approved.grant().argv(), argv);
     assert_eq!(approved.grant().binary(), Path::new("/usr/bin/node"));
@@ -138,7 +138,7 @@ fn node_gets_its_heap_size_after_the_first_word() {
 
 #[test]
 fn a_cache_is_named_only_where_it_is() {
-    let asked = || {
+    let submitted = || {
         request(&[
             ("language: \"python\"", "language: \"go\""),
             ("python -c 'print(1 + 1)'", "go version"),
@@ -153,7 +153,7 @@ fn a_cache_is_named_only_where_it_is() {
         }
         let mut scene = DecisionScene::default();
         scene.binaries.insert("go", installed);
-        let approved = approved(scene.decide(asked(), &shipped("embedded")));
+        let approved = approved(scene.decide(submitted(), &shipped("embedded")));
         let grant = approved.grant();
         let value = |name: &str| grant.env().iter().find(|(it, _)| it == name).map(|(_, it)| &**it);
         assert_eq!(value("GOCACHE"), there.then_some("/cache/go"));
@@ -163,20 +163,20 @@ fn a_cache_is_named_only_where_it_is() {
         assert_eq!(grant.mounts(), [PathBuf::from("/usr"), PathBuf::from("/opt/go")]);
         assert_eq!(grant.tmp(), TmpRule::Programs);
         let cache = if there { ", /cache/go is /var/warm/go" } else { "" };
-        let told = format!("go is /opt/go/bin/go with /opt/go{cache}");
-        assert_eq!(reason(&approved.grounds().rules, "runtime"), told);
+        let expected = format!("go is /opt/go/bin/go with /opt/go{cache}");
+        assert_eq!(reason(&approved.rationale().rules, "runtime"), expected);
     }
 }
 
 #[test]
 fn compiler_arguments_precede_the_script() {
-    let asked = request(&[
+    let submitted = request(&[
         ("language: \"python\"", "language: \"ts\""),
         ("python -c 'print(1 + 1)'", "tsx -e 1"),
     ]);
     let mut scene = DecisionScene::default();
     scene.binaries.insert("ts", InstalledRuntime::binary("/usr/bin/node"));
-    let approved = approved(scene.decide(asked, &shipped("embedded")));
+    let approved = approved(scene.decide(submitted, &shipped("embedded")));
     let argv = approved.grant().argv().join(" ");
     let loader = "/cache/ts/node_modules/tsx/dist/loader.mjs";
     assert_eq!(argv, format!("tsx --max-old-space-size=768 --import {loader} -e 1"));
@@ -187,13 +187,13 @@ fn one_word_may_serve_two_languages() {
     let policy = policy("embedded", &[("words: [tsx]", "words: [tsx, node]")]);
     for (language, runtime) in [("node", "node"), ("ts", "ts")] {
         let declared = format!("language: \"{language}\"");
-        let asked = request(&[
+        let submitted = request(&[
             ("language: \"python\"", &declared),
             ("python -c 'print(1 + 1)'", "node -p 1"),
         ]);
         let mut scene = DecisionScene::default();
         scene.binaries.insert("ts", InstalledRuntime::binary("/usr/bin/node"));
-        assert_eq!(approved(scene.decide(asked, &policy)).grant().runtime_name(), runtime);
+        assert_eq!(approved(scene.decide(submitted, &policy)).grant().runtime_name(), runtime);
     }
 }
 
@@ -250,24 +250,24 @@ fn each_rule_refuses_its_own_subject() {
 
 #[test]
 fn a_limit_at_its_ceiling_passes() {
-    let asked = request(&[
+    let submitted = request(&[
         ("cpu_limit: \"2\"", "cpu_limit: \"8\""),
         ("memory_limit_mb: 1024", "memory_limit_mb: 16384"),
         ("time_limit_sec: 120", "time_limit_sec: 3600"),
         ("language: \"python\"", "language: \"python\"\nbackend: confined"),
     ]);
-    accepts(DecisionScene::default().decide(asked, &shipped("embedded")));
+    accepts(DecisionScene::default().decide(submitted, &shipped("embedded")));
 }
 
 #[test]
 fn all_violations_are_reported_at_once() {
-    let asked = request(&[
+    let submitted = request(&[
         ("cpu_limit: \"2\"", "cpu_limit: \"64\""),
         ("memory_limit_mb: 1024", "memory_limit_mb: 99999"),
         ("python -c 'print(1 + 1)'", "perl -v"),
     ]);
     let scene = DecisionScene { submission: dropped(), ..DecisionScene::default() };
-    let (violations, rules) = refused(scene.decide(asked, &shipped("embedded")));
+    let (violations, rules) = refused(scene.decide(submitted, &shipped("embedded")));
     let expected =
         ["command.not-permitted", "limits.over-policy", "limits.over-policy", "approval.principal"];
     assert_eq!(codes(&violations), expected);
@@ -284,8 +284,8 @@ fn all_violations_are_reported_at_once() {
 #[test]
 fn the_word_must_be_of_the_declared_language() {
     let policy = policy("embedded", &[("words: [node, nodejs]", "words: [node, nodejs, run]")]);
-    let asked = request(&[("python -c 'print(1 + 1)'", "run -e x")]);
-    let (violations, rules) = refused(DecisionScene::default().decide(asked, &policy));
+    let submitted = request(&[("python -c 'print(1 + 1)'", "run -e x")]);
+    let (violations, rules) = refused(DecisionScene::default().decide(submitted, &policy));
     assert_eq!(codes(&violations), ["language.mismatch"]);
     assert!(violations[0].message.contains("`python` is declared, but the command runs node"));
     assert_eq!(verdict(&rules, "command"), Verdict::Pass);
@@ -301,8 +301,9 @@ fn a_near_miss_of_a_word_chooses_nothing() {
         let draft = validator::Draft::new(draft.into_bytes(), &name, OwnerUid::new(1)).unwrap();
         let checked = draft.check(validator::FileLocation::Elsewhere, time(scene::NOW));
         // The validator may already have refused it.
-        let Ok(asked) = checked.verdict else { continue };
-        let (violations, _) = refused(DecisionScene::default().decide(asked, &shipped("embedded")));
+        let Ok(submitted) = checked.verdict else { continue };
+        let decision = DecisionScene::default().decide(submitted, &shipped("embedded"));
+        let (violations, _) = refused(decision);
         assert!(codes(&violations).contains(&"command.not-permitted".to_owned()), "{word}");
     }
 }
@@ -329,7 +330,10 @@ fn missing_runtime_is_reported_with_the_searched_names() {
 fn other_constraints_are_stated_or_refused() {
     let change = [("  - \"No persistence\"", "  - \"No persistence\"\n  - \"Be kind\"")];
     let stated = approved(DecisionScene::default().decide(request(&change), &shipped("embedded")));
-    assert_eq!(reason(&stated.grounds().rules, "constraints"), "stated, not enforced: \"Be kind\"");
+    assert_eq!(
+        reason(&stated.rationale().rules, "constraints"),
+        "stated, not enforced: \"Be kind\""
+    );
     let strict = policy("embedded", &[("constraints: stated", "constraints: refuse")]);
     let (violations, _) = refused(DecisionScene::default().decide(request(&change), &strict));
     assert_eq!(codes(&violations), ["frontmatter.value"]);
@@ -344,7 +348,7 @@ fn grant_contains_strict_outputs_and_exceptions() {
         approved(DecisionScene::default().decide(request(&[]), &policy("embedded", &changes)));
     assert!(approved.grant().outputs_strict());
     assert!(!approved.grant().cgroup_exception());
-    assert!(reason(&approved.grounds().rules, "layers").ends_with("exceptions: none"));
+    assert!(reason(&approved.rationale().rules, "layers").ends_with("exceptions: none"));
 }
 
 #[test]
@@ -414,7 +418,7 @@ fn an_approval_ages() {
         let decision = scene.decide(request(&[]), &policy);
         if good {
             let approved = approved(decision);
-            assert_eq!(verdict(&approved.grounds().rules, "approval.age"), Verdict::Pass);
+            assert_eq!(verdict(&approved.rationale().rules, "approval.age"), Verdict::Pass);
         } else {
             let (violations, _) = refused(decision);
             assert_eq!(codes(&violations), ["approval.expired"], "{now}");
@@ -434,7 +438,6 @@ fn standard_requires_a_signature_from_any_submitter() {
     }
 }
 
-/// Makes `embedded` with these entries in its list of hosts.
 fn with_hosts(hosts: &str) -> policies::Policy {
     policy("embedded", &[("hosts: []", &format!("hosts: {hosts}"))])
 }
@@ -451,8 +454,8 @@ fn grant_contains_only_requested_and_offered_hosts() {
          {host: data.lan, ports: [8080], private: [10.0.0.5, \"fd00::5\"]},
          {host: other.lan, ports: [443], private: [10.0.0.6]}]",
     );
-    let asked = asking_for("[PyPI.org, \"data.lan:8080\"]");
-    let approved = approved(DecisionScene::default().decide(asked, &policy));
+    let submitted = asking_for("[PyPI.org, \"data.lan:8080\"]");
+    let approved = approved(DecisionScene::default().decide(submitted, &policy));
     let network = approved.grant().network().expect("a network");
     let hosts: Vec<String> = network
         .hosts
@@ -462,7 +465,7 @@ fn grant_contains_only_requested_and_offered_hosts() {
     // Private addresses belong only to the host that lists them.
     assert_eq!(hosts, ["data.lan [8080] [10.0.0.5, fd00::5]", "pypi.org [443] []"]);
     assert_eq!((network.bytes_max, network.connections_max), (1 << 30, 32));
-    assert!(reason(&approved.grounds().rules, "network").contains("pypi.org:443, data.lan:8080"));
+    assert!(reason(&approved.rationale().rules, "network").contains("pypi.org:443, data.lan:8080"));
 }
 
 #[test]
@@ -511,17 +514,17 @@ fn strict_requires_requester_host_and_intent() {
 fn each_rule_reports_one_verdict() {
     let changes = REFUSED.iter().map(|(old, new, ..)| vec![(*old, *new)]);
     for change in changes.chain([Vec::new()]) {
-        let grounds = match DecisionScene::default().decide(request(&change), &shipped("embedded"))
-        {
-            Decision::Approve(approved) => approved.grounds().clone(),
-            Decision::Hold { grounds, .. } | Decision::Refuse { grounds, .. } => grounds,
+        let decision = DecisionScene::default().decide(request(&change), &shipped("embedded"));
+        let rationale = match decision {
+            Decision::Approve(approved) => approved.rationale().clone(),
+            Decision::Hold { rationale, .. } | Decision::Refuse { rationale, .. } => rationale,
         };
         // This decision judges no bundle.
         for rule in RuleName::ALL.iter().filter(|rule| **rule != RuleName::AisLedger) {
-            let verdicts = grounds.rules.iter().filter(|row| row.rule == rule.as_str()).count();
+            let verdicts = rationale.rules.iter().filter(|row| row.rule == rule.as_str()).count();
             assert_eq!(verdicts, 1, "{rule} of {change:?}");
         }
-        for row in grounds.rules {
+        for row in rationale.rules {
             assert!(row.rule.parse::<RuleName>().is_ok(), "{} is not a rule", row.rule);
         }
     }

@@ -18,10 +18,10 @@ fn embedded(changes: &[(&str, &str)]) -> Policy {
 #[test]
 fn a_plain_approved_run_is_accepted_as_confirmed() {
     let approved = approved(DecisionScene::default().decide(request(&[]), &embedded(&[])));
-    let grounds = approved.grounds();
-    assert_eq!(verdict(&grounds.rules, RULE), Verdict::Pass);
-    assert!(reason(&grounds.rules, RULE).starts_with("accept: "), "{:?}", grounds.rules);
-    let gate = grounds.gate.as_ref().expect("the gate was asked");
+    let rationale = approved.rationale();
+    assert_eq!(verdict(&rationale.rules, RULE), Verdict::Pass);
+    assert!(reason(&rationale.rules, RULE).starts_with("accept: "), "{:?}", rationale.rules);
+    let gate = rationale.gate.as_ref().expect("the gate was asked");
     assert_eq!(gate.mode, GateMode::Enforce);
     assert_eq!(gate.result.authorization_state, Some(AuthorizationState::Confirmed));
     assert_eq!(gate.result.recommended_action, Route::Accept);
@@ -40,9 +40,9 @@ fn deferred_request_is_held_and_in_shadow_only_recorded() {
 
     let shadow = embedded(&[unknown, owners, ("mode: enforce", "mode: shadow")]);
     let approved = approved(scene.decide(request(&[]), &shadow));
-    let grounds = approved.grounds();
-    assert!(reason(&grounds.rules, RULE).starts_with("not enforced"), "{:?}", grounds.rules);
-    let gate = grounds.gate.as_ref().expect("the gate was asked");
+    let rationale = approved.rationale();
+    assert!(reason(&rationale.rules, RULE).starts_with("not enforced"), "{:?}", rationale.rules);
+    let gate = rationale.gate.as_ref().expect("the gate was asked");
     assert_eq!((gate.mode, gate.result.recommended_action), (GateMode::Shadow, Route::Defer));
 }
 
@@ -58,12 +58,12 @@ fn the_gate_never_holds_what_another_rule_refuses() {
 fn state_is_the_verified_one_and_a_missing_approval_is_reported_once() {
     let stranger = DecisionScene { submission: dropped(), ..DecisionScene::default() };
     let decision = stranger.decide(request(&[]), &embedded(&[]));
-    let Decision::Refuse { violations, grounds, .. } = decision else {
+    let Decision::Refuse { violations, rationale, .. } = decision else {
         panic!("{decision:?}");
     };
     assert_eq!(codes(&violations), ["approval.principal"]);
-    assert_eq!(verdict(&grounds.rules, RULE), Verdict::Refuse);
-    let gate = grounds.gate.expect("the gate was asked");
+    assert_eq!(verdict(&rationale.rules, RULE), Verdict::Refuse);
+    let gate = rationale.gate.expect("the gate was asked");
     assert_eq!(gate.result.authorization_state, Some(AuthorizationState::UserClaimed));
     assert!(!gate.result.passes());
 }

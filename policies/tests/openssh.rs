@@ -12,7 +12,6 @@ use soft::{PRESENT, SoftKey, VERIFIED, armour};
 const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
 const MESSAGE: &[u8] = b"exactly these bytes\n";
 
-/// Makes one key of each kind.
 fn keys() -> [SoftKey; 4] {
     [
         SoftKey::ed25519(1),
@@ -117,7 +116,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
         let line = format!("alice {}\n", key.public());
         let signers = AllowedSigners::parse(&line).expect("a line");
         let good = key.signature(NAMESPACE, MESSAGE);
-        let asked = |signature: &'static [u8]| OracleQuestion {
+        let question_of = |signature: &'static [u8]| OracleQuestion {
             signers: Box::leak(line.clone().into_boxed_str()),
             signature,
             message: MESSAGE,
@@ -128,7 +127,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
             revoked: None,
         };
         let mut agree = |blob: &[u8], what: &str| {
-            let question = asked(Vec::leak(armour(blob)));
+            let question = question_of(Vec::leak(armour(blob)));
             let we = our_answer(&question, &signers, time("2026-02-09T16:00:00Z"));
             let stock = oracle.verifies(&question);
             // Version 0 never existed. OpenSSH accepts it; we do not.
@@ -312,7 +311,6 @@ fn no_bytes_make_a_reader_panic() {
     assert!(read.iter().all(|it| (1..20_000).contains(it)), "{read:?}");
 }
 
-/// Changes, inserts or removes some bytes.
 fn damaged(bytes: &[u8], dice: &mut SeededRng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=dice.below(3) {

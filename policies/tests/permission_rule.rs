@@ -40,20 +40,23 @@ fn policy_sets_the_covered_requests_and_omitting_the_agent_never_helps() {
         if covered {
             let (violations, rules) = held(decision);
             assert_eq!(codes(&violations), ["permission.requestable"], "{whom}");
-            let said = reason(&rules, RULE);
+            let output = reason(&rules, RULE);
             let agent =
                 if changes == [AGENT] { "agent stats.agent in wf-1" } else { "agent unknown" };
-            assert!(said.starts_with(agent), "{said}");
-            assert!(said.contains("toolexec.run.python: REQUESTABLE"), "{said}");
+            assert!(output.starts_with(agent), "{output}");
+            assert!(output.contains("toolexec.run.python: REQUESTABLE"), "{output}");
         } else {
-            assert_eq!(verdict(&approved(decision).grounds().rules, RULE), Verdict::NotApplicable);
+            assert_eq!(
+                verdict(&approved(decision).rationale().rules, RULE),
+                Verdict::NotApplicable
+            );
         }
     }
 }
 
 #[test]
 fn a_denial_refuses_and_an_approval_passes() {
-    for denial in [PermissionDenial::Said, PermissionDenial::LeftOut] {
+    for denial in [PermissionDenial::Named, PermissionDenial::LeftOut] {
         let scene = scene(PermissionEvidence::Queried(ToolFinding::Denied(denial)));
         let (violations, _) = refused(scene.decide(request(&[DRAFT]), &covering("core_draft")));
         assert_eq!(codes(&violations), ["permission.denied"]);
@@ -62,8 +65,8 @@ fn a_denial_refuses_and_an_approval_passes() {
         "G7.0".parse().expect("a grant's name"),
     )));
     let approved = approved(scene.decide(request(&[DRAFT]), &covering("core_draft")));
-    assert_eq!(verdict(&approved.grounds().rules, RULE), Verdict::Pass);
-    assert!(approved.grounds().permission.is_some());
+    assert_eq!(verdict(&approved.rationale().rules, RULE), Verdict::Pass);
+    assert!(approved.rationale().permission.is_some());
 }
 
 #[test]

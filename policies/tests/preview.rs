@@ -31,8 +31,8 @@ fn preview_of(scene: &DecisionScene, request: Request, policy: &Policy) -> Decis
     preview_decision(request, policy, &evidence)
 }
 
-fn expected_verdict(outlook: &DecisionPreview, rule: &str) -> ExpectedVerdict {
-    outlook.rules().iter().find(|(row, _)| row.rule == rule).expect("the rule").1
+fn expected_verdict(preview: &DecisionPreview, rule: &str) -> ExpectedVerdict {
+    preview.rules().iter().find(|(row, _)| row.rule == rule).expect("the rule").1
 }
 
 /// Makes a scene that requires signatures and has none.
@@ -51,11 +51,11 @@ fn preview_reports_the_verdicts_of_the_decision() {
     ] {
         let scene = unsigned();
         let (violations, rules) = refused(scene.decide(request(changes), &shown));
-        let outlook = preview_of(&scene, request(changes), &shown);
-        let foreseen: Vec<_> = outlook.rules().iter().map(|(row, _)| row.clone()).collect();
+        let preview = preview_of(&scene, request(changes), &shown);
+        let foreseen: Vec<_> = preview.rules().iter().map(|(row, _)| row.clone()).collect();
         assert_eq!(foreseen, rules);
-        let mut all = codes(outlook.violations());
-        all.extend(codes(outlook.pending()));
+        let mut all = codes(preview.violations());
+        all.extend(codes(preview.pending()));
         let mut decided = codes(&violations);
         all.sort();
         decided.sort();
@@ -65,19 +65,19 @@ fn preview_reports_the_verdicts_of_the_decision() {
 
 #[test]
 fn pending_violations_are_separate_from_final_ones() {
-    let outlook_of =
+    let preview_with =
         |changes: &[_]| preview_of(&unsigned(), request(changes), &shipped("standard"));
-    let unsigned = outlook_of(&[]);
+    let unsigned = preview_with(&[]);
     assert_eq!(expected_verdict(&unsigned, "approval.count"), ExpectedVerdict::Pending);
     assert_eq!(codes(unsigned.pending()), ["approval.count"]);
     assert!(unsigned.violations().is_empty());
     assert_eq!([unsigned.signers(), unsigned.signatures_min()], [0, 1]);
     let grant = unsigned.grant().expect("everything but the approval is content");
     assert_eq!(grant.argv(), ["python", "-c", "print(1 + 1)"]);
-    let elsewhere = outlook_of(&[("purpose", "x-audience: there\npurpose")]);
+    let elsewhere = preview_with(&[("purpose", "x-audience: there\npurpose")]);
     let rule = expected_verdict(&elsewhere, "approval.audience");
     assert_eq!(rule, ExpectedVerdict::Final(Verdict::Refuse));
-    let too_much = outlook_of(&[("cpu_limit: \"2\"", "cpu_limit: \"64\"")]);
+    let too_much = preview_with(&[("cpu_limit: \"2\"", "cpu_limit: \"64\"")]);
     assert_eq!(codes(too_much.violations()), ["limits.over-policy"]);
     assert!(too_much.grant().is_none(), "bounds that policy does not grant are no bounds");
 }
@@ -85,12 +85,12 @@ fn pending_violations_are_separate_from_final_ones() {
 #[test]
 fn requester_must_be_named_before_signing() {
     let strict = policy("standard", &[("requester_required: false", "requester_required: true")]);
-    let outlook = preview_of(&unsigned(), request(&[]), &strict);
+    let preview = preview_of(&unsigned(), request(&[]), &strict);
     assert_eq!(
-        expected_verdict(&outlook, "approval.self"),
+        expected_verdict(&preview, "approval.self"),
         ExpectedVerdict::Final(Verdict::Refuse)
     );
-    assert_eq!(codes(outlook.violations()), ["approval.self"]);
+    assert_eq!(codes(preview.violations()), ["approval.self"]);
 }
 
 #[test]
@@ -98,6 +98,6 @@ fn nothing_is_approved_without_a_ledger_query() {
     let scene = DecisionScene { ledger: LedgerEvidence::NotQueried, ..DecisionScene::default() };
     let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
     assert_eq!(codes(&violations), ["spool.replayed"]);
-    let outlook = preview_of(&scene, request(&[]), &shipped("embedded"));
-    assert_eq!(expected_verdict(&outlook, "approval.single-use"), ExpectedVerdict::Pending);
+    let preview = preview_of(&scene, request(&[]), &shipped("embedded"));
+    assert_eq!(expected_verdict(&preview, "approval.single-use"), ExpectedVerdict::Pending);
 }

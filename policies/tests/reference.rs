@@ -32,7 +32,6 @@ The shipped files say at each key why it is as it is. This page is made from the
 `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference`.
 ";
 
-/// A field of a form: name, type, documentation.
 struct FormField {
     name: String,
     of: String,

@@ -91,7 +91,7 @@ fn a_stock_signature_of_either_kind_and_hash_counts() {
         assert!(String::from_utf8_lossy(&output.stdout).contains(fingerprint.as_str()));
         for rule in ["signature", "count", "principal", "rejected", "age"] {
             let rule = format!("approval.{rule}");
-            assert_eq!(verdict(&approved.grounds().rules, &rule), Verdict::Pass, "{rule}");
+            assert_eq!(verdict(&approved.rationale().rules, &rule), Verdict::Pass, "{rule}");
         }
     }
 }
@@ -156,7 +156,7 @@ fn a_broken_file_does_not_stop_a_good_one() {
     let junk = SignatureFile { name: "r.md.\u{202e}x.sig".to_owned(), bytes: vec![0; 9] };
     let scene = scene(&[line], vec![junk, workshop.approve("alice")]);
     let approved = approved(decide(&scene, 1));
-    let reason = reason(&approved.grounds().rules, "approval.signature");
+    let reason = reason(&approved.rationale().rules, "approval.signature");
     assert!(reason.contains("1 verified; not counted: "), "{reason}");
     assert!(!reason.contains('\u{202e}'), "{reason}");
 }
@@ -232,8 +232,8 @@ fn a_rejection_is_final() {
         signers: signers(&lines("")),
         ..DecisionScene::default()
     };
-    let asked = request_of(scene::REQUEST.as_bytes());
-    let (violations, _) = refused(own.decide(asked, &shipped("embedded")));
+    let request = request_of(scene::REQUEST.as_bytes());
+    let (violations, _) = refused(own.decide(request, &shipped("embedded")));
     assert_eq!(codes(&violations), ["approval.rejected"]);
 
     // But not that of an unknown person.
@@ -261,8 +261,8 @@ fn signatures_that_policy_does_not_require_are_recorded() {
         signers: signers(&[line]),
         ..DecisionScene::default()
     };
-    let asked = request_of(scene::REQUEST.as_bytes());
-    let approved = approved(scene.decide(asked, &shipped("embedded")));
+    let request = request_of(scene::REQUEST.as_bytes());
+    let approved = approved(scene.decide(request, &shipped("embedded")));
     assert_eq!(approved.grant().approval_text(), "unsigned, by the invoker");
     assert_eq!(approved.grant().approvals().len(), 1);
 }

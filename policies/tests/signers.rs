@@ -85,8 +85,8 @@ fn unknown_text_is_refused_with_its_line() {
 #[test]
 fn a_byte_order_mark_is_refused_by_name() {
     for rest in [format!("alice {ED}\n"), format!("# one\nalice {ED}\n"), String::new()] {
-        let said = message(&format!("\u{feff}{rest}"));
-        assert!(said.starts_with("line 1: begins with a byte order mark"), "{said}");
+        let output = message(&format!("\u{feff}{rest}"));
+        assert!(output.starts_with("line 1: begins with a byte order mark"), "{output}");
     }
 }
 

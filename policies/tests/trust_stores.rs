@@ -190,7 +190,7 @@ fn we_and_openssh_agree_about_generated_trust_stores() {
         let (zone_of_ours, at) = (StandardTime::ahead_sec(ahead).unwrap(), time(at));
         let (signer, signature) = ring.signature(&oracle, &mut dice);
         let principal = *dice.pick(&NAMES);
-        let asked = |signers: &str| OracleQuestion {
+        let question_of = |signers: &str| OracleQuestion {
             signers: Box::leak(signers.to_owned().into_boxed_str()),
             signature: &signature,
             message: MESSAGE,
@@ -210,7 +210,7 @@ fn we_and_openssh_agree_about_generated_trust_stores() {
                 Err(error) => {
                     refused += 1;
                     first_wrong = first_wrong.or(Some(index + 1));
-                    let stock = oracle.verifies(&asked(line));
+                    let stock = oracle.verifies(&question_of(line));
                     stricter += usize::from(stock);
                     assert!(!stock || *odd, "round {round}: stock accepts {line}\n{error}");
                 }
@@ -221,7 +221,7 @@ fn we_and_openssh_agree_about_generated_trust_stores() {
         assert_eq!(whole.err().map(|error| error.line()), first_wrong, "{lines:#?}");
 
         let signers = AllowedSigners::parse_in(&kept, zone_of_ours).expect("each line was read");
-        let question = asked(&kept);
+        let question = question_of(&kept);
         let (we, stock) = (our_answer(&question, &signers, at), oracle.verifies(&question));
         assert_eq!(we, stock, "round {round}, {principal} at {stamp} in {zone}:\n{kept}");
         let (we, stock) = (found(&question, &signers, at), oracle.finds(&question));

@@ -95,7 +95,6 @@ fn main() {
     read(&scratch, &public);
 }
 
-/// Measures the costs of checking a log of this size.
 fn read(scratch: &RecordScratch, public: &PublicLogKey) {
     let directory = scratch.path().join("log");
     let view = LogView::open(&directory, public).unwrap();

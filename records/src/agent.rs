@@ -1,9 +1,7 @@
 //! A client of ssh-agent, for a key that an agent holds. It uses two messages of the protocol
 //! (draft-ietf-sshm-ssh-agent), so that keys in a TPM, a PKCS#11 token or an HSM can sign without
-//! vendor code here.
-//!
-//! An agent's reply must never be used before it is verified. An agent must never make its caller
-//! wait or allocate without bounds.
+//! vendor code here. An agent's reply must never be used before it is verified. An agent must never
+//! make its caller wait or allocate without bounds.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
@@ -28,8 +26,7 @@ const IDENTITIES_REPLY: u8 = 12;
 const SIGN_REQUEST: u8 = 13;
 const SIGN_RESPONSE: u8 = 14;
 
-/// The socket of an agent and the time limit of one exchange. Each exchange connects again, so the
-/// agent may restart in between.
+/// The socket of an agent and the time limit of one exchange. Each exchange connects again.
 #[derive(Debug)]
 pub struct SshAgent {
     socket: PathBuf,
@@ -100,8 +97,7 @@ impl SshAgent {
         AgentError { socket: self.socket.clone(), problem }
     }
 
-    /// Sends one message and returns the body of the reply. The error `None` is a refusal by the
-    /// agent.
+    /// Sends one message and returns the body of the reply. The error `None` is a refusal.
     fn exchange(
         &self,
         kind: u8,
@@ -116,7 +112,6 @@ impl SshAgent {
     }
 }
 
-/// One key of an agent.
 pub(crate) struct AgentKey {
     agent: SshAgent,
     public: PublicKey,
@@ -144,7 +139,6 @@ impl AgentKey {
         &self.public
     }
 
-    /// Returns a verified signature over these bytes.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Signature, AgentError> {
         self.agent.sign(&self.blob, message)
     }
@@ -244,8 +238,7 @@ fn read_full(
     Ok(())
 }
 
-/// Returns the bytes after their length, as SSH encodes them (RFC 4251). [`exchange`] refuses
-/// longer bytes than a message may have before it sends them.
+/// Returns the bytes after their length (RFC 4251). [`exchange`] refuses too long messages.
 fn length_prefixed(bytes: &[u8]) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], bytes].concat()
@@ -263,7 +256,6 @@ impl<'a> AgentMessageFields<'a> {
         Some(field)
     }
 
-    /// Returns the only field.
     fn only(mut self) -> Option<&'a [u8]> {
         let field = self.next()?;
         self.0.is_empty().then_some(field)

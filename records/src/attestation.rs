@@ -1,6 +1,5 @@
-//! Verification of a bundle: a trusted key signed its statement, and a trusted log contains it.
-//! Every part must have exactly the bytes that this program would have written. A bundle that
-//! another reader could interpret differently is refused.
+//! Verification of a bundle: a trusted key signed its statement, and a trusted log contains it. A
+//! bundle with other bytes than this program writes could be read differently, so it is refused.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -78,13 +77,11 @@ pub(crate) struct SignedBundle {
     facts: Value,
     /// `None` before it is logged.
     entry: Option<BundleLogEntry>,
-    /// The log entry of the envelope.
     log_entry: Vec<u8>,
 }
 
 impl SignedBundle {
-    /// Verifies form, signature and statement, and that the log entry is of this envelope.
-    /// `accepts` verifies a DER signature of the key over a message.
+    /// Verifies form, signature, statement and log entry. `accepts` verifies a DER signature.
     pub(crate) fn verify(
         bundle: SigstoreBundle,
         key: &PublicResultKey,
@@ -184,7 +181,6 @@ impl VerifiedBundle {
         &self.inclusion
     }
 
-    /// Returns the hash of its log entry.
     pub(crate) fn leaf_hash(&self) -> Sha256 {
         leaf_hash(&self.signed.log_entry)
     }
@@ -198,7 +194,6 @@ impl VerifiedBundle {
     /// # Errors
     /// The first [`ProofError`]. A proof of another index is [`ProofError::NotIncluded`].
     pub fn check_proof(&self, text: &str, log: &PublicLogKey) -> Result<Inclusion, ProofError> {
-        // The verified proof, in its text form.
         if text == self.inclusion.tlog_proof() {
             return Ok(self.inclusion.clone());
         }
@@ -208,7 +203,6 @@ impl VerifiedBundle {
     }
 
     /// Returns the keys whose values differ between a record's front matter and this statement.
-    /// Empty if the Markdown states exactly the same facts.
     ///
     /// # Errors
     /// The front matter cannot be parsed.
@@ -301,17 +295,17 @@ fn envelope(
 
 fn statement(payload: &[u8]) -> Result<(Vec<(String, Sha256)>, Value), RecordBundleError> {
     let unfit = |what: &str| RecordBundleError::Statement(what.to_owned());
-    let says: InTotoStatement =
+    let statement: InTotoStatement =
         serde_json::from_slice(payload).map_err(|error| unfit(&error.to_string()))?;
-    if says.kind != STATEMENT_TYPE || says.predicate_type != PREDICATE_TYPE {
+    if statement.kind != STATEMENT_TYPE || statement.predicate_type != PREDICATE_TYPE {
         return Err(unfit("wrong type"));
     }
-    let StrictJson(facts) = says.predicate;
+    let StrictJson(facts) = statement.predicate;
     if !facts.is_object() {
         return Err(unfit("the predicate is not an object"));
     }
     let (mut subjects, mut names) = (Vec::new(), BTreeSet::new());
-    for subject in says.subject {
+    for subject in statement.subject {
         let sha256: Sha256 =
             subject.digest.sha256.parse().map_err(|_| unfit("a subject has no sha256"))?;
         if sha256.to_string() != subject.digest.sha256 || !names.insert(subject.name.clone()) {

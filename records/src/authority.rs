@@ -1,6 +1,5 @@
-//! Results of the authorization checks beyond the policy's own rules: the AANA gate, the
-//! permissions and the AIS guard. The record has each whole answer as the authority gave it, and
-//! next to it the parts that readers need most.
+//! Results of the AANA gate, the permissions and the AIS guard. The record has each whole answer as
+//! the authority gave it, and next to it the parts that readers need most.
 
 use model::Sha256;
 use policies::{AisFinding, GateFinding, PermissionFinding, Rationale};
@@ -9,29 +8,27 @@ use serde_json::Value;
 use crate::untrusted::Redaction;
 use crate::yaml::FactNode;
 
-/// More than any honest answer needs. Leaves room in the front matter for the results of the run,
-/// even if every character of an answer is escaped.
+/// No honest answer is longer. Even fully escaped, it leaves space for the results of the run.
 const ANSWER_BYTES_MAX: usize = 12 * 1024;
 /// The maximum length of an artifact identifier.
 const ID_BYTES_MAX: usize = 2048;
 
-/// Returns the answer of the AANA gate: `null` if it was not asked, `unknown` if the decision is
-/// not known.
-pub(crate) fn gate_answer(grounds: Option<&Rationale>, show: Redaction) -> FactNode {
-    let Some(grounds) = grounds else { return FactNode::Keyword("unknown") };
-    grounds.gate.as_ref().map_or(FactNode::Null, |finding| gate_node(finding, show))
+/// Returns the gate's answer: `null` if it was not asked, `unknown` if the decision is not known.
+pub(crate) fn gate_answer(rationale: Option<&Rationale>, show: Redaction) -> FactNode {
+    let Some(rationale) = rationale else { return FactNode::Keyword("unknown") };
+    rationale.gate.as_ref().map_or(FactNode::Null, |finding| gate_node(finding, show))
 }
 
 /// Returns the answer on the agent's permission, likewise.
-pub(crate) fn permission_answer(grounds: Option<&Rationale>, show: Redaction) -> FactNode {
-    let Some(grounds) = grounds else { return FactNode::Keyword("unknown") };
-    grounds.permission.as_ref().map_or(FactNode::Null, |finding| permission_node(finding, show))
+pub(crate) fn permission_answer(rationale: Option<&Rationale>, show: Redaction) -> FactNode {
+    let Some(rationale) = rationale else { return FactNode::Keyword("unknown") };
+    rationale.permission.as_ref().map_or(FactNode::Null, |finding| permission_node(finding, show))
 }
 
 /// Returns the answer of the AIS guard, likewise.
-pub(crate) fn ais_answer(grounds: Option<&Rationale>, show: Redaction) -> FactNode {
-    let Some(grounds) = grounds else { return FactNode::Keyword("unknown") };
-    grounds.ais.as_ref().map_or(FactNode::Null, |finding| ais_node(finding, show))
+pub(crate) fn ais_answer(rationale: Option<&Rationale>, show: Redaction) -> FactNode {
+    let Some(rationale) = rationale else { return FactNode::Keyword("unknown") };
+    rationale.ais.as_ref().map_or(FactNode::Null, |finding| ais_node(finding, show))
 }
 
 fn gate_node(finding: &GateFinding, show: Redaction) -> FactNode {
@@ -65,11 +62,10 @@ fn permission_node(found: &PermissionFinding, show: Redaction) -> FactNode {
     ])
 }
 
-/// The identifiers are those that the artifacts claim. They are authentic only if the verdict is
-/// `accept`.
+/// The identifiers are claims of the artifacts, authentic only if the verdict is `accept`.
 fn ais_node(found: &AisFinding, show: Redaction) -> FactNode {
     let answer = found.answer();
-    let said = |pointer: &str| match answer.pointer(pointer).and_then(Value::as_str) {
+    let identifier = |pointer: &str| match answer.pointer(pointer).and_then(Value::as_str) {
         Some(text) if text.len() <= ID_BYTES_MAX => show.exact_node(text),
         Some(text) => show.text_node(text),
         None => FactNode::Null,
@@ -78,16 +74,16 @@ fn ais_node(found: &AisFinding, show: Redaction) -> FactNode {
     FactNode::Map(vec![
         ("verdict", FactNode::Keyword(if code.is_some() { "refuse" } else { "accept" })),
         ("code", code.map_or(FactNode::Null, FactNode::text)),
-        ("uia", said("/bundle/ids/uia")),
-        ("apa", said("/bundle/ids/apa")),
-        ("apr", said("/bundle/ids/apr")),
-        ("tca", said("/bundle/ids/tca")),
-        ("ibe", said("/bundle/ids/ibe")),
-        ("step", said("/bundle/step")),
-        ("nonce", said("/bundle/nonce")),
-        ("exp", said("/bundle/exp")),
-        ("crl_issued", said("/bundle/crl/issued")),
-        ("crl_expires", said("/bundle/crl/expires")),
+        ("uia", identifier("/bundle/ids/uia")),
+        ("apa", identifier("/bundle/ids/apa")),
+        ("apr", identifier("/bundle/ids/apr")),
+        ("tca", identifier("/bundle/ids/tca")),
+        ("ibe", identifier("/bundle/ids/ibe")),
+        ("step", identifier("/bundle/step")),
+        ("nonce", identifier("/bundle/nonce")),
+        ("exp", identifier("/bundle/exp")),
+        ("crl_issued", identifier("/bundle/crl/issued")),
+        ("crl_expires", identifier("/bundle/crl/expires")),
         ("answer", answer_node(&answer_json(answer), show)),
     ])
 }

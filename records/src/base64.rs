@@ -1,6 +1,5 @@
 //! Standard base64 with padding (RFC 4648). Not constant-time, so for public bytes only. The
-//! decoder accepts exactly one text for each byte string: a second spelling of a signature or a
-//! digest must never be accepted.
+//! decoder must never accept a second spelling of a signature or a digest.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,6 +1,5 @@
 //! The Sigstore bundle (v0.3) of a signed and logged statement, for stock verifiers: a key hint,
-//! one DSSE signature, and one log entry with its proof. A bundle must never have a field that they
-//! do not know, because they reject it, and never name an entry that the log does not contain.
+//! one DSSE signature, one log entry with proof. A bundle must never have a field unknown to them.
 
 use serde::{Deserialize, Serialize};
 

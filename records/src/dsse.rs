@@ -1,6 +1,5 @@
-//! The DSSE envelope of a statement, and its log entry. The signature covers exact bytes and their
-//! type. Nothing may serialize these bytes again on the way to a verifier. A signature must never
-//! serve as an identifier, because anyone can derive a second valid one from it.
+//! The DSSE envelope of a statement, and its log entry. Nothing may serialize the signed bytes
+//! again. A signature must never serve as an identifier: anyone can derive a second valid one.
 
 use model::Sha256;
 
@@ -31,8 +30,7 @@ impl DsseEnvelope {
         Ok(Self { payload, signature, key: key.public() })
     }
 
-    /// Returns `None` if the signature is not one of this key over these bytes, as judged by
-    /// `accepts`.
+    /// Returns `None` if `accepts` rejects the signature over these bytes by this key.
     pub(crate) fn from_verified(
         payload: Vec<u8>,
         signature: Vec<u8>,
@@ -58,8 +56,7 @@ impl DsseEnvelope {
     }
 
     /// Returns the log entry of this envelope: a `hashedrekord` 0.0.2 of Rekor v2 over the digest
-    /// of the signed bytes, in the canonical form of RFC 8785. The same envelope always has the
-    /// same entry.
+    /// of the signed bytes, in the canonical form of RFC 8785, so each envelope has only one entry.
     #[must_use]
     pub fn log_entry(&self) -> Vec<u8> {
         let digest = Sha256::of(&pae(PAYLOAD_TYPE, &self.payload));

@@ -1,6 +1,5 @@
-//! The registry of a record's fields: each key of the front matter with its meaning, in the order
-//! of the front matter. `predicate.rs` has the schema of each value and `front.rs` the value. Both
-//! match without a wildcard, so a field that lacks either does not compile.
+//! The registry of a record's fields: each key of the front matter with its meaning, in order. A
+//! field without schema (`predicate.rs`) or value (`front_matter.rs`) does not compile.
 
 model::closed_set! {
     /// The keys of upstream's result schema.

@@ -1,6 +1,5 @@
-//! The record's front matter: upstream's keys, then those of TOOL-EXEC. Every fact must be here in
-//! machine-readable form, and none may be guessed: an unknown value is `unknown`, and a value that
-//! never existed is `null`.
+//! The record's front matter: upstream's keys, then those of TOOL-EXEC. No fact may be missing or
+//! guessed: an unknown value is `unknown`, and a value that never existed is `null`.
 
 use model::{Outcome, Sha256};
 use sandbox::report::{
@@ -25,53 +24,57 @@ pub(crate) fn front_matter(facts: &FactMap) -> String {
 
 /// Returns every fact of the record: the front matter before it becomes text.
 pub(crate) fn facts(
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     files: &RequestFiles<'_>,
     show: Redaction,
     tool: &ToolRedaction,
 ) -> FactMap {
     let upstream =
-        UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it, says, show, tool)));
-    let provenance =
-        ProvenanceField::ALL.iter().map(|it| (it.as_str(), provenance(*it, says, files, show)));
-    let decisions = DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it, says, show)));
+        UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it, statement, show, tool)));
+    let provenance = ProvenanceField::ALL
+        .iter()
+        .map(|it| (it.as_str(), provenance(*it, statement, files, show)));
+    let decisions =
+        DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it, statement, show)));
     let run =
-        RunField::ALL.iter().map(|it| (it.as_str(), run_fact(*it, says, files, (show, tool))));
+        RunField::ALL.iter().map(|it| (it.as_str(), run_fact(*it, statement, files, (show, tool))));
     upstream.chain(provenance).chain(decisions).chain(run).collect()
 }
 
 fn upstream(
     field: UpstreamField,
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     show: Redaction,
     tool: &ToolRedaction,
 ) -> FactNode {
-    let finished = says.run.map(|ran| ran.finished);
+    let finished = statement.run.map(|ran| ran.finished);
     let artifact = |artifact: &CollectedArtifact| {
         vec![
             ("path", tool.exact_node(&artifact.path)),
             ("sha256", FactNode::Text(Sha256::from_bytes(artifact.sha256).to_string())),
             ("size_bytes", FactNode::Uint(artifact.size_bytes)),
             ("mode", FactNode::Text(format!("{:04o}", artifact.mode))),
-            ("declared", FactNode::Bool(says.declaration(artifact).is_some())),
+            ("declared", FactNode::Bool(statement.declaration(artifact).is_some())),
         ]
     };
     match field {
         UpstreamField::ResultType => FactNode::Keyword("tool_result"),
         UpstreamField::SchemaVersion => FactNode::Uint(1),
-        UpstreamField::ResultId => show.exact_node(says.result_id.as_str()),
-        UpstreamField::CreatedUtc => FactNode::Text(says.created.to_string()),
-        UpstreamField::RequestId => show.exact_node(says.request_id()),
+        UpstreamField::ResultId => show.exact_node(statement.result_id.as_str()),
+        UpstreamField::CreatedUtc => FactNode::Text(statement.created.to_string()),
+        UpstreamField::RequestId => show.exact_node(statement.request_id()),
         UpstreamField::Executor => FactNode::text("tool-exec"),
-        UpstreamField::Backend => FactNode::text(says.backend),
-        UpstreamField::ExitCode => FactNode::Int(says.exit_code().into()),
+        UpstreamField::Backend => FactNode::text(statement.backend),
+        UpstreamField::ExitCode => FactNode::Int(statement.exit_code().into()),
         UpstreamField::RuntimeSec => {
-            let us = says.runtime_us();
+            let us = statement.runtime_us();
             FactNode::Number(format!("{}.{:06}", us / 1_000_000, us % 1_000_000))
         }
-        UpstreamField::NetworkUsed => FactNode::text(says.network.as_str()),
-        UpstreamField::NetworkDestinations => show.exact_list_node(&says.network.destinations()),
-        UpstreamField::Artifacts => FactNode::maps(says.artifacts().iter().map(artifact)),
+        UpstreamField::NetworkUsed => FactNode::text(statement.network.as_str()),
+        UpstreamField::NetworkDestinations => {
+            show.exact_list_node(&statement.network.destinations())
+        }
+        UpstreamField::Artifacts => FactNode::maps(statement.artifacts().iter().map(artifact)),
         UpstreamField::StdoutSha256 => stream_digest(finished.map(|run| run.stdout)),
         UpstreamField::StderrSha256 => stream_digest(finished.map(|run| run.stderr)),
     }
@@ -85,11 +88,11 @@ fn stream_digest(stream: Option<Stream>) -> FactNode {
 
 fn provenance(
     field: ProvenanceField,
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     files: &RequestFiles<'_>,
     show: Redaction,
 ) -> FactNode {
-    let request = says.request();
+    let request = statement.request();
     let inputs = request.map_or(&[][..], |request| request.inputs());
     let input = |input: &validator::Input| {
         vec![
@@ -98,7 +101,7 @@ fn provenance(
         ]
     };
     let approval = |(principal, key): &(String, String)| {
-        let touch = says.touches.iter().find(|(fingerprint, _)| fingerprint == key);
+        let touch = statement.touches.iter().find(|(fingerprint, _)| fingerprint == key);
         vec![
             ("principal", show.exact_node(principal)),
             ("key", show.exact_node(key)),
@@ -107,30 +110,30 @@ fn provenance(
     };
     let argv = request.map_or(&[][..], |request| request.argv());
     match field {
-        ProvenanceField::Outcome => FactNode::text(says.outcome.as_str()),
-        ProvenanceField::Reason => says.reason_node(show),
-        ProvenanceField::ExecutorVersion => FactNode::text(says.executor_version),
+        ProvenanceField::Outcome => FactNode::text(statement.outcome.as_str()),
+        ProvenanceField::Reason => statement.reason_node(show),
+        ProvenanceField::ExecutorVersion => FactNode::text(statement.executor_version),
         ProvenanceField::ReplayOf => {
-            says.replay_of.map_or(FactNode::Null, |of| replay_of(of, show))
+            statement.replay_of.map_or(FactNode::Null, |of| replay_of(of, show))
         }
         ProvenanceField::RequestSha256 => {
-            FactNode::Text(Sha256::of(says.request_bytes()).to_string())
+            FactNode::Text(Sha256::of(statement.request_bytes()).to_string())
         }
         ProvenanceField::RequestFile => show.exact_node(files.original_name()),
         ProvenanceField::IntentSha256 => request
             .map_or(FactNode::Null, |request| FactNode::Text(request.intent_sha256().to_string())),
         ProvenanceField::Inputs => FactNode::maps(inputs.iter().map(input)),
-        ProvenanceField::Approval => show.text_node(says.approval),
-        ProvenanceField::Approvals => FactNode::maps(says.approvals.iter().map(approval)),
+        ProvenanceField::Approval => show.text_node(statement.approval),
+        ProvenanceField::Approvals => FactNode::maps(statement.approvals.iter().map(approval)),
         // A list shorter than its total is truncated.
         ProvenanceField::Argv => show.exact_list_node(show.fitting_prefix(argv)),
         ProvenanceField::ArgvTotal => FactNode::Uint(count(argv.len())),
         ProvenanceField::ConstraintsStated => {
-            let stated = stated_constraints(says).take(show.constraints_max());
+            let stated = stated_constraints(statement).take(show.constraints_max());
             FactNode::List(stated.map(|text| show.text_node(text)).collect())
         }
         ProvenanceField::ConstraintsStatedTotal => {
-            FactNode::Uint(count(stated_constraints(says).count()))
+            FactNode::Uint(count(stated_constraints(statement).count()))
         }
     }
 }
@@ -150,12 +153,12 @@ fn touch_node(touch: Touch) -> FactNode {
 }
 
 /// Returns the constraints beyond the seed's three. They are stated, not enforced.
-fn stated_constraints<'a>(says: &Statement<'a>) -> impl Iterator<Item = &'a str> {
-    let all = says.request().map_or(&[][..], |request| request.constraints());
+fn stated_constraints<'a>(statement: &Statement<'a>) -> impl Iterator<Item = &'a str> {
+    let all = statement.request().map_or(&[][..], |request| request.constraints());
     all.iter().filter(|constraint| !constraint.is_seed()).map(|constraint| constraint.text())
 }
 
-fn decision(field: DecisionField, says: &Statement<'_>, show: Redaction) -> FactNode {
+fn decision(field: DecisionField, statement: &Statement<'_>, show: Redaction) -> FactNode {
     let rule = |rule: &RuleVerdict| {
         vec![
             ("rule", show.text_node(&rule.rule)),
@@ -173,29 +176,29 @@ fn decision(field: DecisionField, says: &Statement<'_>, show: Redaction) -> Fact
     };
     match field {
         DecisionField::Policy => FactNode::Map(vec![
-            ("name", show.text_node(says.policy_name)),
-            ("sha256", FactNode::Text(says.policy_sha256.to_string())),
+            ("name", show.text_node(statement.policy_name)),
+            ("sha256", FactNode::Text(statement.policy_sha256.to_string())),
         ]),
-        DecisionField::Rules => FactNode::maps(says.rules().iter().map(rule)),
+        DecisionField::Rules => FactNode::maps(statement.rules().iter().map(rule)),
         DecisionField::Violations => {
-            FactNode::maps(says.violations.iter().take(show.violations_max()).map(violation))
+            FactNode::maps(statement.violations.iter().take(show.violations_max()).map(violation))
         }
-        DecisionField::ViolationsTotal => FactNode::Uint(count(says.violations.len())),
-        DecisionField::Gate => authority::gate_answer(says.grounds, show),
-        DecisionField::Permission => authority::permission_answer(says.grounds, show),
-        DecisionField::Ais => authority::ais_answer(says.grounds, show),
+        DecisionField::ViolationsTotal => FactNode::Uint(count(statement.violations.len())),
+        DecisionField::Gate => authority::gate_answer(statement.rationale, show),
+        DecisionField::Permission => authority::permission_answer(statement.rationale, show),
+        DecisionField::Ais => authority::ais_answer(statement.rationale, show),
     }
 }
 
 fn run_fact(
     field: RunField,
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     files: &RequestFiles<'_>,
     (show, tool): (Redaction, &ToolRedaction),
 ) -> FactNode {
     let time =
         |at: Option<model::UtcTime>| at.map_or(FactNode::Null, |at| FactNode::text(at.to_string()));
-    let collected = says.run.map(|ran| &ran.finished.collected);
+    let collected = statement.run.map(|ran| &ran.finished.collected);
     let rejected = collected.map_or(&[][..], |collected| &collected.rejected);
     let object = |object: &sandbox::report::RejectedObject| {
         vec![
@@ -204,24 +207,24 @@ fn run_fact(
         ]
     };
     match field {
-        RunField::StartedUtc => time(says.run.map(|ran| ran.started)),
-        RunField::EndedUtc => time(says.run.map(|ran| ran.ended)),
+        RunField::StartedUtc => time(statement.run.map(|ran| ran.started)),
+        RunField::EndedUtc => time(statement.run.map(|ran| ran.ended)),
         RunField::Limits => {
-            let limits = says.confinement().map_or(&[][..], |confinement| &confinement.limits);
+            let limits = statement.confinement().map_or(&[][..], |confinement| &confinement.limits);
             FactNode::maps(limits.iter().map(limit))
         }
         RunField::Confinement => {
-            says.confinement().map_or(FactNode::Null, |layers| confinement(layers, show))
+            statement.confinement().map_or(FactNode::Null, |layers| confinement(layers, show))
         }
-        RunField::Accounting => accounting(says),
-        RunField::Denials => denials(says),
-        RunField::Network => says.network.to_node(show, tool),
-        RunField::Streams => streams(says),
+        RunField::Accounting => accounting(statement),
+        RunField::Denials => denials(statement),
+        RunField::Network => statement.network.to_node(show, tool),
+        RunField::Streams => streams(statement),
         RunField::Rejected => {
             FactNode::maps(tool_text::listed_objects(rejected).iter().map(object))
         }
         RunField::RejectedTotal => FactNode::Uint(count(rejected.len())),
-        RunField::Missing => show.exact_list_node(&says.missing()),
+        RunField::Missing => show.exact_list_node(&statement.missing()),
         RunField::CollectionComplete => {
             collected.map_or(FactNode::Null, |all| FactNode::Bool(all.complete))
         }
@@ -242,7 +245,8 @@ fn confinement(layers: &Confinement, show: Redaction) -> FactNode {
     let namespace = |(kind, inode): &(String, u64)| {
         vec![("kind", FactNode::text(kind)), ("inode", FactNode::Uint(*inode))]
     };
-    let digests = layers.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
+    let digests =
+        layers.seccomp_sha256.iter().map(|sha256| Sha256::from_bytes(*sha256).to_string());
     // Sixteen digits, as in /proc/PID/status.
     let mask = |set: u64| FactNode::Text(format!("{set:016x}"));
     FactNode::Map(vec![
@@ -286,10 +290,10 @@ fn confinement(layers: &Confinement, show: Redaction) -> FactNode {
 }
 
 /// Returns `null` if nothing ran; all values are unknown if something may have run.
-fn accounting(says: &Statement<'_>) -> FactNode {
-    let used = match says.run {
+fn accounting(statement: &Statement<'_>) -> FactNode {
+    let used = match statement.run {
         Some(ran) => ran.finished.accounting,
-        None if says.outcome == Outcome::Indeterminate => Accounting::default(),
+        None if statement.outcome == Outcome::Indeterminate => Accounting::default(),
         None => return FactNode::Null,
     };
     let sampled = match used.memory_peak_bytes {
@@ -313,12 +317,11 @@ fn accounting(says: &Statement<'_>) -> FactNode {
     ])
 }
 
-/// Returns the denied actions that are observable from outside the sandbox. A file that the sandbox
-/// lacks or that Landlock denies leaves no trace, so its value is `not observable` instead of
-/// `none`.
-fn denials(says: &Statement<'_>) -> FactNode {
-    let Some(ran) = says.run else {
-        return match says.outcome {
+/// Returns the denied actions that are observable from outside the sandbox. Access to a missing or
+/// denied file leaves no trace, so that value is `not observable` instead of `none`.
+fn denials(statement: &Statement<'_>) -> FactNode {
+    let Some(ran) = statement.run else {
+        return match statement.outcome {
             Outcome::Indeterminate => FactNode::Keyword("unknown"),
             _ => FactNode::Null,
         };
@@ -335,9 +338,9 @@ fn denials(says: &Statement<'_>) -> FactNode {
     ])
 }
 
-fn streams(says: &Statement<'_>) -> FactNode {
+fn streams(statement: &Statement<'_>) -> FactNode {
     // Without a run the streams are empty files. The output of a lost run is unknown.
-    let lost = says.outcome == Outcome::Indeterminate;
+    let lost = statement.outcome == Outcome::Indeterminate;
     let bytes = |stream: Option<Stream>| {
         let produced = stream.map_or((!lost).then_some(0), |stream| Some(stream.produced_bytes));
         FactNode::Map(vec![
@@ -345,7 +348,7 @@ fn streams(says: &Statement<'_>) -> FactNode {
             ("produced_bytes", FactNode::count(produced)),
         ])
     };
-    let finished = says.run.map(|ran| ran.finished);
+    let finished = statement.run.map(|ran| ran.finished);
     FactNode::Map(vec![
         ("stdout", bytes(finished.map(|run| run.stdout))),
         ("stderr", bytes(finished.map(|run| run.stderr))),

@@ -1,6 +1,5 @@
-//! The in-toto Statement of a record: every file of the result directory with its digest, and the
-//! facts of the front matter, verbatim. Statement and Markdown must state the same facts, so both
-//! are written from one tree.
+//! The in-toto Statement of a record: each file of the result directory with its digest, and the
+//! facts of the front matter. Statement and Markdown come from one tree, so their facts agree.
 
 use model::Sha256;
 
@@ -45,8 +44,7 @@ impl AttestedRecord {
         self.envelope.key()
     }
 
-    /// Returns the two proof files that are published with the record: `<result_id>.bundle.json`
-    /// and `<result_id>.tlog-proof`.
+    /// Returns the files `<result_id>.bundle.json` and `<result_id>.tlog-proof` of the record.
     ///
     /// # Errors
     /// [`ProofError::NotIncluded`] if the proof is of another entry.
@@ -65,9 +63,8 @@ impl AttestedRecord {
     }
 }
 
-/// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. The same
-/// statement always gives the same documents. A local key also gives the same signatures; an
-/// agent's signatures, and thus the log entry, may differ each time.
+/// Renders, lints and signs a record, as [`crate::sign`] does, and its statement. A statement
+/// always gives the same documents and with a local key the same signatures; an agent's may differ.
 ///
 /// # Errors
 /// Any [`SignError`], for example for a record with more than 1,024 files. Nothing is signed then.
@@ -86,19 +83,19 @@ pub fn attest(statement: &Statement<'_>, key: &ResultKey) -> Result<AttestedReco
 }
 
 /// Returns every file of the directory except signatures and proofs. The Markdown comes first.
-fn subjects(says: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)> {
+fn subjects(statement: &Statement<'_>, record: &SignedRecord) -> Vec<(String, Sha256)> {
     let signature = format!("{}.md.sig", record.result_id());
     let mut files = record.files().iter().filter(|(path, _)| *path != signature);
     let digest = |(path, bytes): &(String, Vec<u8>)| (path.clone(), Sha256::of(bytes));
     let mut subjects: Vec<(String, Sha256)> = files.next().map(digest).into_iter().collect();
-    let finished = says.run.map(|ran| ran.finished);
+    let finished = statement.run.map(|ran| ran.finished);
     for (name, stream) in
         [("stdout", finished.map(|run| run.stdout)), ("stderr", finished.map(|run| run.stderr))]
     {
         let sha256 = stream.map_or(Sha256::of(b""), |stream| Sha256::from_bytes(stream.sha256));
         subjects.push((name.to_owned(), sha256));
     }
-    subjects.extend(says.artifacts().iter().map(|artifact| {
+    subjects.extend(statement.artifacts().iter().map(|artifact| {
         (format!("artifacts/{}", artifact.path), Sha256::from_bytes(artifact.sha256))
     }));
     subjects.extend(files.map(digest));

@@ -51,7 +51,6 @@ fn push_integer(text: &mut String, digits: &str, size: u64) {
     text.extend([quote, digits, quote]);
 }
 
-/// Returns a quoted string.
 pub(crate) fn string(text: &str) -> String {
     Value::from(text).to_string()
 }

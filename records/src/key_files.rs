@@ -25,7 +25,6 @@ const OTHERS_WRITE: u32 = 0o022;
 /// The mode bit that shows systemd's access list for the service (acl(5): it is the mask).
 const GROUP_READS: u32 = 0o040;
 
-/// The owner of a directory's private files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyFileOwner {
     /// This user or root: mode 0600 or less.
@@ -49,13 +48,12 @@ impl KeyDirectory {
         Self::open(dir, KeyFileOwner::ThisUser)
     }
 
-    pub(crate) fn open(dir: &Path, custody: KeyFileOwner) -> Result<Self, HostKeyError> {
+    pub(crate) fn open(dir: &Path, owner: KeyFileOwner) -> Result<Self, HostKeyError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match rustix::fs::open(dir, flags, Mode::empty()) {
             Ok(fd) => {
-                let keys = Self { path: dir.to_owned(), fd, owner: custody };
-                // A user who can create files here chooses the keys, even if the files' own modes
-                // are safe.
+                let keys = Self { path: dir.to_owned(), fd, owner };
+                // Anyone who can create files here chooses the keys, regardless of their modes.
                 refuse_writable(dir, &keys.stat()?)?;
                 Ok(keys)
             }
@@ -143,15 +141,15 @@ impl KeyDirectory {
         Ok(())
     }
 
-    /// Reads a private key that no other user can have read. Returns `None` if it does not exist.
-    /// From then on this process leaves no core file.
+    /// Reads a private key that no other user can read; `None` if missing. Disables core files.
     pub(crate) fn read_private_key(&self, name: &str) -> Result<Option<PrivateKey>, HostKeyError> {
         let Some(file) = self.open_file(name)? else { return Ok(None) };
         let path = self.path(name);
         let stat = self.regular(name, &file)?;
         let mode = stat.st_mode & 0o7777;
-        let lent = self.owner == KeyFileOwner::Credentials && stat.st_uid == 0 && stat.st_gid == 0;
-        if mode & OTHERS_ACCESS & !(if lent { GROUP_READS } else { 0 }) != 0 {
+        let is_credential =
+            self.owner == KeyFileOwner::Credentials && stat.st_uid == 0 && stat.st_gid == 0;
+        if mode & OTHERS_ACCESS & !(if is_credential { GROUP_READS } else { 0 }) != 0 {
             return Err(HostKeyError::Exposed { path, mode });
         }
         refuse_other_owner(&path, &stat)?;
@@ -164,8 +162,7 @@ impl KeyDirectory {
         private.map(Some).map_err(|source| HostKeyError::Format { path, source })
     }
 
-    /// Writes a public file, or checks that the existing one begins with the same line: the active
-    /// key.
+    /// Writes a public file, or checks that the existing one begins with the same line.
     pub(crate) fn publish(&self, name: &str, text: &str) -> Result<(), HostKeyError> {
         if self.read(name, PUBLIC_BYTES_MAX)?.is_none()
             && self.create_file(name, 0o644, text.as_bytes())?
@@ -210,14 +207,12 @@ impl KeyDirectory {
         self.rename(&draft, name)
     }
 
-    /// Replaces a private key likewise. For a key rotation only.
     pub(crate) fn replace_private(&self, name: &str, bytes: &[u8]) -> Result<(), HostKeyError> {
         let draft = self.write_temporary(name, 0o600, bytes)?;
         self.rename(&draft, name)
     }
 
-    /// Exchanges the names of two files, atomically and durably (renameat2(2)). For a key rotation
-    /// only.
+    /// Exchanges two files, atomically and durably (renameat2(2)). For a key rotation only.
     pub(crate) fn exchange(&self, one: &str, other: &str) -> Result<(), HostKeyError> {
         rustix::fs::renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE)
             .map_err(|e| self.io(one, "rename", e.into()))?;
@@ -231,14 +226,12 @@ impl KeyDirectory {
         self.sync()
     }
 
-    /// Removes a file, durably. For a key rotation only.
     pub(crate) fn remove(&self, name: &str) -> Result<(), HostKeyError> {
         self.unlink(name)?;
         self.sync()
     }
 
-    /// Writes a temporary file. Its name is unique, so a file left by a crash never blocks the next
-    /// attempt.
+    /// Writes a temporary file. Its name is unique, so one that a crash left never blocks a retry.
     fn write_temporary(&self, name: &str, mode: u32, bytes: &[u8]) -> Result<String, HostKeyError> {
         let draft = format!(".{name}.{:016x}", rand_core::OsRng.next_u64());
         let flags =

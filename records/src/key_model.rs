@@ -99,7 +99,6 @@ impl fmt::Display for AgentError {
 }
 
 impl AgentError {
-    /// Returns whether there were more bytes to sign than agents take.
     pub(crate) fn is_too_large(&self) -> bool {
         matches!(self.problem, AgentProblem::TooLarge(_))
     }

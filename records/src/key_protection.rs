@@ -1,6 +1,5 @@
-//! Memory protection for a process that holds a private key: no core file, and no read or trace
-//! access by other processes of its user. The process must never undo it. A program that it
-//! executes starts without it, as intended.
+//! Memory protection for a process that holds a private key: no core file, and no read or trace by
+//! other processes of its user. It must never be undone; executed programs start without it.
 
 use std::io;
 

@@ -92,7 +92,7 @@ impl HostKeys {
 
     /// Opens both keys of a source. Makes and writes nothing.
     pub fn open(source: &KeySource, origin: &LogOrigin) -> Result<Self, HostKeyError> {
-        let (directory, custody) = match source {
+        let (directory, owner) = match source {
             KeySource::Directory(directory) => (directory, KeyFileOwner::ThisUser),
             KeySource::Credentials { directory, .. } => (directory, KeyFileOwner::Credentials),
             KeySource::Agent { socket, result, log, .. } => {
@@ -100,7 +100,7 @@ impl HostKeys {
                 return Ok(Self { result, log: agent_log_key(socket, *log, origin)? });
             }
         };
-        let keys = KeyDirectory::open(directory, custody)?;
+        let keys = KeyDirectory::open(directory, owner)?;
         Ok(Self { result: ResultKey::open_in(&keys)?, log: LogKey::open_in(&keys, origin)? })
     }
 }

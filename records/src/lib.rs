@@ -1,11 +1,9 @@
 //! Signed records of tool runs: the Markdown result of upstream's schema, its SSH signature, its
 //! in-toto statement, the transparency log of all records, and their verification.
 //!
-//! This crate renders and verifies. It must never decide whether something may run, read a clock,
-//! publish a directory, or sign a document that its own lint refuses.
-//!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions
-//! only. Every other file imports downwards, so the modules have no cycle.
+//! This crate must never decide whether something may run, read a clock, publish a directory, or
+//! sign a document that its own lint refuses. Every file imports downwards, without cycles; types
+//! that several files of a module share are in its `model.rs`, which imports definitions only.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,5 @@
-//! The files of the log's key: `<dir>/log`, and `<dir>/log.pub` with its name. The rules of the
-//! result key hold here too. A log must never be signed under another name than the one its key was
-//! made for.
+//! The files of the log's key: `<dir>/log`, and `<dir>/log.pub` with its name, under the rules of
+//! the result key. A log must never be signed under another name than that of its key.
 
 use std::path::Path;
 
@@ -20,8 +19,8 @@ impl LogKey {
     /// Opens `<dir>/log`. On first use makes it, the directory (mode 0700) and `log.pub`.
     ///
     /// # Errors
-    /// Any [`HostKeyError`]. No existing file is replaced or repaired. A key of a log with another name
-    /// is [`HostKeyError::OtherKey`].
+    /// Any [`HostKeyError`]. No existing file is replaced or repaired. A key of a log with another
+    /// name is [`HostKeyError::OtherKey`].
     pub fn open_or_create(dir: &Path, origin: &LogOrigin) -> Result<LogKey, HostKeyError> {
         let keys = KeyDirectory::make(dir)?;
         keys.refuse_unfinished(CHANGE)?;
@@ -49,8 +48,7 @@ impl LogKey {
 }
 
 impl PublicLogKey {
-    /// Reads the first line of `<dir>/log.pub`, the active key. It is enough to verify the log's
-    /// present state.
+    /// Reads the active key, the first line of `<dir>/log.pub`. It verifies the present log.
     pub fn open(dir: &Path) -> Result<PublicLogKey, HostKeyError> {
         let keys = KeyDirectory::open(dir, KeyFileOwner::ThisUser)?;
         Self::open_in(&keys)?.ok_or_else(|| keys.missing(PUBLIC))
@@ -77,7 +75,6 @@ pub(crate) fn load(
     keys.read_private_key(name)?.map(fit).transpose()
 }
 
-/// Makes a key in this file.
 pub(crate) fn create(
     keys: &KeyDirectory,
     name: &str,

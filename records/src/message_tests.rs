@@ -1,5 +1,4 @@
-//! Compares the texts of this crate's errors with `tests/snapshots/messages/records.txt`. It must
-//! never omit an error that a test can construct.
+//! The texts of all constructible errors, against `tests/snapshots/messages/records.txt`.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;
@@ -231,7 +230,7 @@ fn of_verification() -> Vec<Named> {
 }
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_texts_match_the_snapshot() {
     let texts = vec![of_keys(), of_the_log(), of_a_record(), of_verification()];
     assert_texts("records", texts);
 }

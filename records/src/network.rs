@@ -160,8 +160,7 @@ impl NetworkUse {
         }
     }
 
-    /// Returns the refused requests for the Safety Notes: text of this program, and the tool's
-    /// text.
+    /// Returns the refused requests for the Safety Notes: this program's text, and the tool's.
     pub(crate) fn refused(&self) -> Option<(String, Option<String>)> {
         let report = match self {
             Self::Nothing => return None,

@@ -1,6 +1,5 @@
-//! The JSON Schema of the predicate, for readers of statements without this program. It is
-//! generated from the same registries as the records. It must never allow a key that no record has:
-//! a reader would wait for it forever.
+//! The JSON Schema of the predicate, for readers of statements without this program. Generated from
+//! the records' registries. It must never allow a key that no record has: readers would await it.
 
 use model::{LauncherMode, LimitName, Mechanism, Outcome, RejectReason};
 use policies::aana::{GateDecision, Route};
@@ -57,7 +56,6 @@ pub fn predicate_schema() -> Value {
     })
 }
 
-/// Returns the key, the schema and the meaning of each field of a record.
 fn fields() -> Vec<(&'static str, Value, &'static str)> {
     let upstream = UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it), it.meaning()));
     let provenance =
@@ -140,20 +138,20 @@ fn permission() -> Value {
 }
 
 fn ais() -> Value {
-    let said = || or_null(text());
+    let nullable = || or_null(text());
     object(&[
         ("verdict", one_of(&["accept", "refuse"])),
-        ("code", said()),
-        ("uia", said()),
-        ("apa", said()),
-        ("apr", said()),
-        ("tca", said()),
-        ("ibe", said()),
-        ("step", said()),
-        ("nonce", said()),
-        ("exp", said()),
-        ("crl_issued", said()),
-        ("crl_expires", said()),
+        ("code", nullable()),
+        ("uia", nullable()),
+        ("apa", nullable()),
+        ("apr", nullable()),
+        ("tca", nullable()),
+        ("ibe", nullable()),
+        ("step", nullable()),
+        ("nonce", nullable()),
+        ("exp", nullable()),
+        ("crl_issued", nullable()),
+        ("crl_expires", nullable()),
         ("answer", answer()),
     ])
 }

@@ -1,5 +1,4 @@
-//! The public halves of a key directory, retired keys included, each with its validity. A retired
-//! key must never be published without its end.
+//! The public halves of a key directory with their validity; no retired key without its end.
 
 use std::path::Path;
 
@@ -48,15 +47,13 @@ impl PublicKeys {
         &self.logs
     }
 
-    /// Returns one line for each result key, for `ssh-keygen -Y verify -I tool-exec`. The records
-    /// of a retired key need `-Overify-time`.
+    /// Returns a line per result key for `ssh-keygen -Y verify`; retired ones need `-Overify-time`.
     #[must_use]
     pub fn allowed_signers(&self) -> String {
         self.results.iter().map(|key| format!("{}\n", result_line(key))).collect()
     }
 
-    /// Returns one line for each key of the log. In SSH's format these keys sign only key
-    /// rotations.
+    /// Returns a line per key of the log. In SSH's format these keys sign only key rotations.
     #[must_use]
     pub fn allowed_signers_of_log(&self) -> String {
         self.logs.iter().map(|key| format!("{}\n", log_line(key))).collect()
@@ -68,15 +65,13 @@ impl PublicKeys {
         self.logs.iter().map(|log| format!("{}\n", log.key.verifier_line())).collect()
     }
 
-    /// Returns Sigstore's `trusted_root.json` with this log, under each of its keys, as the only
-    /// trusted one.
+    /// Returns Sigstore's `trusted_root.json` with this log, under each of its keys, and no other.
     #[must_use]
     pub fn trusted_root(&self) -> String {
         trusted_root(&self.logs)
     }
 }
 
-/// The public half of a key of either role.
 pub(crate) enum PublicHostKey {
     Result(PublicResultKey),
     Log(PublicLogKey),

@@ -8,7 +8,6 @@ use crate::statement::Statement;
 use crate::untrusted::Redaction;
 use crate::yaml::FactNode;
 
-/// The separator before the help.
 const HELP_SEPARATOR: &str = "; help: ";
 
 /// Composes a reason with help.

@@ -65,8 +65,7 @@ pub enum SignError {
 }
 
 impl SignError {
-    /// Returns whether the statement is the cause, so that a smaller one could be signed. Otherwise
-    /// the key failed.
+    /// Returns whether a smaller statement could be signed. Otherwise the key failed.
     #[must_use]
     pub fn is_caused_by_statement(&self) -> bool {
         match self {
@@ -133,16 +132,15 @@ pub(crate) fn sign_with_facts(
     Ok((SignedRecord { result_id: statement.result_id.clone(), sha256, files }, facts))
 }
 
-/// Returns the contradiction in the statement, if any.
-fn inconsistency(says: &Statement<'_>) -> Option<&'static str> {
-    let started = says.run.is_some();
-    if started && says.confinement_ready.is_some() {
+fn inconsistency(statement: &Statement<'_>) -> Option<&'static str> {
+    let started = statement.run.is_some();
+    if started && statement.confinement_ready.is_some() {
         return Some("the sandbox is stated both as started and as not started");
     }
-    if started && says.request().is_none() {
+    if started && statement.request().is_none() {
         return Some("an unusable request cannot have run");
     }
-    match says.outcome {
+    match statement.outcome {
         Outcome::Refused | Outcome::SetupError if started => {
             Some("the outcome excludes a run, but a run is stated")
         }
@@ -159,31 +157,30 @@ fn inconsistency(says: &Statement<'_>) -> Option<&'static str> {
 const ROUNDS_MAX: usize = 4;
 
 fn document(
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     request: &RequestFiles<'_>,
 ) -> Result<(String, FactMap), SignError> {
-    document_with_lint(says, request, &check_result)
+    document_with_lint(statement, request, &check_result)
 }
 
-/// A lint of a document with a file name.
 type ResultLint<'a> = &'a dyn Fn(&[u8], &str) -> Vec<Violation>;
 
 fn document_with_lint(
-    says: &Statement<'_>,
+    statement: &Statement<'_>,
     request: &RequestFiles<'_>,
     lint: ResultLint<'_>,
 ) -> Result<(String, FactMap), SignError> {
     let mut tool = ToolRedaction::default();
-    let mut sheet = LintedDocument::of(says, request, Redaction::Open, &tool, lint);
+    let mut sheet = LintedDocument::of(statement, request, Redaction::Open, &tool, lint);
     if sheet.errors.is_empty() {
         return Ok((sheet.md, sheet.facts));
     }
     // The lint finds more in a document than in a line, or something is too long. First decide from
     // the text of request, policy and rules alone how much of it to show. Then withhold the tool's
     // text, line by line.
-    let show = redaction_of(&says.pre_run(), request, lint);
+    let show = redaction_of(&statement.pre_run(), request, lint);
     for round in 0.. {
-        sheet = LintedDocument::of(says, request, show, &tool, lint);
+        sheet = LintedDocument::of(statement, request, show, &tool, lint);
         let Some(first) = sheet.errors.first() else { return Ok((sheet.md, sheet.facts)) };
         if tool.withheld_all_reason().is_some() {
             break;
@@ -192,7 +189,7 @@ fn document_with_lint(
             tool = ToolRedaction::withhold_all(first.code);
         }
     }
-    Err(SignError::Invalid { record: says.result_id.to_string(), violations: sheet.errors })
+    Err(SignError::Invalid { record: statement.result_id.to_string(), violations: sheet.errors })
 }
 
 /// Returns how much of the text that no tool influenced is shown.
@@ -206,7 +203,6 @@ fn redaction_of(
     alone.errors.first().map_or(Redaction::Open, |first| Redaction::Withheld(first.code))
 }
 
-/// A document and the errors that the lint finds in it.
 struct LintedDocument {
     md: String,
     facts: FactMap,
@@ -216,17 +212,17 @@ struct LintedDocument {
 
 impl LintedDocument {
     fn of(
-        says: &Statement<'_>,
+        statement: &Statement<'_>,
         request: &RequestFiles<'_>,
         show: Redaction,
         tool: &ToolRedaction,
         lint: ResultLint<'_>,
     ) -> Self {
-        let facts = facts(says, request, show, tool);
+        let facts = facts(statement, request, show, tool);
         let front = front_matter(&facts);
-        let (body, tool_lines) = body(says, show, tool, front.lines().count());
+        let (body, tool_lines) = body(statement, show, tool, front.lines().count());
         let md = front + &body;
-        let mut errors = lint(md.as_bytes(), &format!("{}.md", says.result_id));
+        let mut errors = lint(md.as_bytes(), &format!("{}.md", statement.result_id));
         errors.retain(|violation| violation.severity == Severity::Error);
         Self { md, facts, tool_lines, errors }
     }

@@ -1,5 +1,4 @@
-//! The facts of a record that a replay needs: the policy, the time and the results. They must never
-//! come from other bytes than those that were verified.
+//! The facts of a record that a replay needs. They must come from the bytes that were verified.
 
 use model::{ResultId, Sha256, UtcTime};
 use serde::Deserialize;

@@ -1,6 +1,5 @@
-//! The files stored below `request/`, and their names. Anyone who may submit chooses the names of
-//! files, so no name may prevent a record. A name that is not plain is replaced by a plain one, and
-//! the record states the original.
+//! The files stored below `request/`, and their names. Submitters choose file names, so none may
+//! prevent a record: a name that is not plain is replaced, and the record states the original.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,6 @@ const PLAIN_BYTES_MAX: usize = 200;
 /// No file system allows longer names.
 const NAME_CHARS_MAX: usize = 1000;
 
-/// A file below `request/`.
 pub(crate) struct RequestFileRow<'a> {
     /// A plain, unique name.
     pub(crate) stored_as: String,
@@ -28,23 +26,25 @@ pub(crate) struct RequestFiles<'a> {
 }
 
 impl<'a> RequestFiles<'a> {
-    pub(crate) fn of(says: &Statement<'a>) -> Self {
-        let found_as = match says.subject {
+    pub(crate) fn of(statement: &Statement<'a>) -> Self {
+        let found_as = match statement.subject {
             RecordSubject::Request(request) => format!("{}.md", request.id()),
             RecordSubject::Unusable { file_name, .. } => file_name.to_owned(),
         };
         let own = if is_plain_name(&found_as) { &found_as } else { FALLBACK_NAME };
-        // Reserve every name that is kept before a name is generated, so that none collides with
-        // one.
+        // Reserve every kept name before a name is generated, so that none collides with one.
         let mut taken = BTreeSet::from([own.to_owned()]);
-        let beside = says.request_files.iter();
+        let beside = statement.request_files.iter();
         let kept: Vec<bool> =
             beside.map(|(name, _)| is_plain_name(name) && taken.insert(name.clone())).collect();
         let found_as = name_prefix(&found_as);
         let name = (own != found_as).then(|| found_as.clone());
-        let mut rows =
-            vec![RequestFileRow { stored_as: own.to_owned(), name, bytes: says.request_bytes() }];
-        for ((name, bytes), kept) in says.request_files.iter().zip(kept) {
+        let mut rows = vec![RequestFileRow {
+            stored_as: own.to_owned(),
+            name,
+            bytes: statement.request_bytes(),
+        }];
+        for ((name, bytes), kept) in statement.request_files.iter().zip(kept) {
             rows.push(match kept {
                 true => RequestFileRow { stored_as: name.clone(), name: None, bytes },
                 false => RequestFileRow {

@@ -1,6 +1,5 @@
 //! An open result directory, for callers that show records and must not be redirected. Every read
-//! uses the directory's descriptor, is bounded, and follows no link. The claims read here are
-//! unverified and must never be taken for verified facts.
+//! uses its descriptor, is bounded, and follows no link. The claims are unverified.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

@@ -1,11 +1,9 @@
 //! The result key: one ECDSA P-256 key, held here or by an agent, and the formats of its public
-//! half. The private half must never leave this module except as the file that [`crate::key_files`]
-//! writes. It may sign only results (in their SSH namespace and as DSSE, whose encoding nothing
-//! else uses) and the rotation to another key.
-//!
-//! Private bytes exist in `ssh_key`'s key, which is zeroed on drop, and for the length of one
-//! signature in `p256`'s, which is too. The stack and the registers that they pass through are not
-//! wiped; [`crate::custody`] protects them from core files and from other processes.
+//! half. The private half goes only into the file that [`crate::key_files`] writes. It signs only
+//! results (in their SSH namespace and as DSSE, whose encoding nothing else uses) and its rotation.
+//! `ssh_key` and, during one signature, `p256` zero their private bytes on drop. Stack and
+//! registers are not wiped; [`crate::key_protection`] protects them from core files and other
+//! processes.
 
 use std::fmt;
 
@@ -30,14 +28,12 @@ pub struct ResultKey {
     public: PublicResultKey,
 }
 
-/// The holder of the private half.
 enum ResultKeyHolder {
     /// Boxed, because a move would leave copies behind.
     Local(Box<PrivateKey>),
     Agent(Box<AgentKey>),
 }
 
-/// The reason why a key cannot be the result key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultKeyProblem {
     /// Another type of key, or a key locked with a passphrase.
@@ -82,8 +78,7 @@ impl ResultKey {
         self.public.clone()
     }
 
-    /// Returns the armoured SSHSIG over these bytes. A local key always gives the same signature
-    /// for the same bytes; an agent may not.
+    /// Returns the armoured SSHSIG over these bytes. A local key always gives the same signature.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<String, SigningError> {
         let mut armoured = self.sshsig(RESULT_NAMESPACE, message)?.to_pem(LineEnding::LF)?;
         if !armoured.ends_with('\n') {
@@ -185,7 +180,6 @@ impl PublicResultKey {
         spki::pem(&self.spki)
     }
 
-    /// Returns the DER of `SubjectPublicKeyInfo`.
     pub(crate) fn spki(&self) -> &[u8] {
         &self.spki
     }

@@ -76,7 +76,6 @@ pub(crate) fn load(keys: &KeyDirectory, name: &str) -> Result<Option<ResultKey>,
     }
 }
 
-/// Makes a key in this file.
 pub(crate) fn create(keys: &KeyDirectory, name: &str) -> Result<ResultKey, HostKeyError> {
     let failed = |source| HostKeyError::Generate { path: keys.path(name), source };
     let key = ResultKey::generate().map_err(failed)?;

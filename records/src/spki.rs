@@ -1,5 +1,4 @@
-//! `SubjectPublicKeyInfo` as DER and PEM, the format of public keys for `openssl` and Sigstore's
-//! verifiers. Nothing private may be encoded here.
+//! `SubjectPublicKeyInfo` as DER and PEM, for `openssl` and Sigstore. Encodes only public keys.
 
 use p256::EncodedPoint;
 use ssh_key::PublicKey;

@@ -66,7 +66,7 @@ pub struct Statement<'a> {
     /// The findings of the request's check.
     pub violations: &'a [Violation],
     /// The reasons of the decision; `None` if they are lost.
-    pub grounds: Option<&'a Rationale>,
+    pub rationale: Option<&'a Rationale>,
     /// The name of the policy.
     pub policy_name: &'a str,
     /// The digest of the policy.
@@ -111,8 +111,8 @@ impl<'a> Statement<'a> {
     /// Returns the part that no tool influenced.
     pub(crate) fn pre_run(&self) -> PreRunStatement<'a> {
         let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
-        let Self { grounds, policy_name, policy_sha256, approval, approvals, touches, .. } = *self;
-        let Self { backend, executor_version, request_files, .. } = *self;
+        let Self { rationale, policy_name, policy_sha256, approval, .. } = *self;
+        let Self { approvals, touches, backend, executor_version, request_files, .. } = *self;
         // Names every field, so that a new one must be classified.
         PreRunStatement(Statement {
             result_id,
@@ -123,7 +123,7 @@ impl<'a> Statement<'a> {
             // The reason of a run is about the run.
             reason: reason.filter(|_| self.run.is_none()),
             violations,
-            grounds,
+            rationale,
             policy_name,
             policy_sha256,
             approval,
@@ -142,7 +142,7 @@ impl<'a> Statement<'a> {
 
     /// Returns the verdict of every rule, as far as known.
     pub(crate) fn rules(&self) -> &'a [RuleVerdict] {
-        self.grounds.map_or(&[], |grounds| &grounds.rules)
+        self.rationale.map_or(&[], |rationale| &rationale.rules)
     }
 
     pub(crate) fn request(&self) -> Option<&'a Request> {
@@ -180,7 +180,6 @@ impl<'a> Statement<'a> {
         self.request().map_or(&[], |request| request.outputs_expected())
     }
 
-    /// Returns the request's declaration of this artifact, if any.
     pub(crate) fn declaration(&self, artifact: &CollectedArtifact) -> Option<&'a ExpectedOutput> {
         self.expected().iter().find(|output| relative_to_out(output.path()) == artifact.path)
     }

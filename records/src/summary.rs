@@ -43,8 +43,7 @@ pub fn claims(dir: &Path) -> Option<Value> {
     front::<Value>(dir).filter(Value::is_object)
 }
 
-/// Reads a file that a record names, at a path below its directory. Returns `None` if it is larger
-/// than `bytes_max`.
+/// Reads a file at a path below a record's directory; `None` if larger than `bytes_max`.
 ///
 /// # Errors
 /// It does not exist, is not a regular file, or its path leaves the directory.

@@ -37,8 +37,7 @@ impl ToolRedaction {
         self.all
     }
 
-    /// Withholds the text on each line with a lint error. Returns false if it was withheld before,
-    /// or if no error is on a line with a tool's text.
+    /// Withholds text on lines with a lint error. Returns false if nothing more was withheld.
     pub(crate) fn withhold(&mut self, errors: &[Violation], tool_lines: &ToolLines) -> bool {
         let mut more = false;
         for error in errors {
@@ -51,7 +50,6 @@ impl ToolRedaction {
         more
     }
 
-    /// Returns the reason why the text on this line must not be shown, if any.
     pub(crate) fn withheld_reason(&self, line: usize) -> Option<Code> {
         self.all.or_else(|| self.lines.get(&line).copied())
     }
@@ -91,9 +89,9 @@ pub(crate) fn listed_objects(rejected: &[RejectedObject]) -> &[RejectedObject] {
     let mut left = REJECTED_BYTES_MAX;
     let fits = rejected.iter().take(REJECTED_ROWS_MAX).enumerate().take_while(|(at, object)| {
         let most = quoted(shown_prefix(&object.path).0).len() * 2 + ROW_BYTES;
-        let room = left.checked_sub(most);
-        left = room.unwrap_or(0);
-        room.is_some() || *at == 0
+        let rest = left.checked_sub(most);
+        left = rest.unwrap_or(0);
+        rest.is_some() || *at == 0
     });
     rejected.get(..fits.count()).unwrap_or(rejected)
 }
@@ -102,8 +100,7 @@ pub(crate) fn listed_objects(rejected: &[RejectedObject]) -> &[RejectedObject] {
 const ROW_BYTES: usize = 48;
 
 /// Renders a path below /out for the page, or returns the reason to withhold it. The path can be
-/// read back exactly: it is shown as it is if that is unambiguous, else in quotes with JSON
-/// escapes.
+/// read back exactly: it is unambiguous, or in quotes with JSON escapes.
 pub(crate) fn out_path(path: &str) -> Result<String, Code> {
     let path = format!("/out/{path}");
     let shown = if is_plain(&path) { path.clone() } else { in_quotes(&path) };

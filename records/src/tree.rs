@@ -28,7 +28,6 @@ pub(crate) struct ResultTree {
     pub(crate) unhashed: BTreeSet<String>,
     pub(crate) faults: Vec<VerifyError>,
     entries: usize,
-    /// The read buffer.
     chunk: Vec<u8>,
 }
 
@@ -42,7 +41,6 @@ impl ResultTree {
         tree
     }
 
-    /// Returns whether an entry has this path.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
             || self.own_files.contains(path)
@@ -114,7 +112,6 @@ impl ResultTree {
 /// The suffixes of a record's own files, after its id: record, signature, bundle and proof.
 pub(crate) const OWN_SUFFIXES: [&str; 4] = [".md", ".md.sig", ".bundle.json", ".tlog-proof"];
 
-/// Returns whether a path in a result directory is one of a record's own files.
 pub(crate) fn is_own_file(path: &str) -> bool {
     !path.contains('/') && OWN_SUFFIXES.iter().any(|ending| path.ends_with(ending))
 }

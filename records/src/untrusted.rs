@@ -22,8 +22,7 @@ const LIST_BYTES_MAX_WITHHELD: usize = 32 * 1024;
 pub(crate) enum Redaction {
     /// Shows everything that the lint accepts.
     Open,
-    /// Shows nothing, because the lint refused the open form of
-    /// [`Statement::given`](crate::Statement::given) alone with this code.
+    /// Shows nothing: the lint refused the open form of the pre-run statement with this code.
     Withheld(Code),
 }
 
@@ -80,8 +79,7 @@ impl Redaction {
         }
     }
 
-    /// Renders a list on one line of the front matter. Checks the texts together, because a secret
-    /// or an instruction can span two of them.
+    /// Renders a list on one line, checked together: a secret or an instruction can span two texts.
     pub(crate) fn exact_list_node<T: AsRef<str>>(self, texts: &[T]) -> FactNode {
         let quoted: Vec<String> = texts.iter().map(|text| quoted(text.as_ref())).collect();
         let mask = withholding_code(&quoted.join(", ")).map(|_| self.mask());
@@ -99,9 +97,9 @@ impl Redaction {
         }
         let mut left = LIST_BYTES_MAX_WITHHELD;
         let fits = texts.iter().take_while(|text| {
-            let room = left.checked_sub(text.as_ref().len() + 1);
-            left = room.unwrap_or(0);
-            room.is_some()
+            let rest = left.checked_sub(text.as_ref().len() + 1);
+            left = rest.unwrap_or(0);
+            rest.is_some()
         });
         texts.get(..fits.count()).unwrap_or(texts)
     }
@@ -123,7 +121,6 @@ pub(crate) fn lint_refusal(text: &str) -> Option<Code> {
         .or_else(|| withholding_code(&quoted(text)))
 }
 
-/// Returns the replacement of withheld text.
 pub(crate) fn marker(code: Code) -> String {
     format!("[withheld: {}]", code.as_str())
 }

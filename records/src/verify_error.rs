@@ -1,5 +1,4 @@
-//! Verification failures, one fact per line: the object, then the problem. A failure must never
-//! show a name or a text of the directory unescaped.
+//! Verification failures, one per line: the object, then the problem. All text is escaped.
 
 use std::fmt;
 

@@ -1,10 +1,9 @@
 //! The cost of collecting compared with hashing alone: `cargo bench -p sandbox --bench collect`.
 //!
-//! A tool leaves one file in `/out`: 1 GiB of data, or 1 GiB that is mostly a hole. The daemon's
-//! side processes it within the run, so each run is timed from the end of the script to the end of
-//! the run. All rows come from one interleaved loop, because the machine is shared: ratios within
-//! one run are meaningful, absolute times are not. `MIB` and `ROUNDS` set size and number of
-//! rounds.
+//! A tool leaves 1 GiB in `/out`, of data or mostly of a hole. Each run is timed from the end of
+//! the script to its own end, because the daemon collects within the run. All rows come from one
+//! interleaved loop on a shared machine: ratios within one run are meaningful, absolute times are
+//! not. `MIB` and `ROUNDS` set size and rounds.
 
 #![allow(
     clippy::unwrap_used,
@@ -66,8 +65,7 @@ struct CollectBench {
 }
 
 impl CollectBench {
-    /// Runs the script, which leaves `/out/data`, and adds the time from the script's end to
-    /// `times`.
+    /// Runs the script, which leaves `/out/data`, and adds the time from its end to `times`.
     fn collect(&self, number: u64, script: &str, times: &mut Vec<Duration>) -> PathBuf {
         let id = format!("{:032x}", number + 1);
         let (slot, result) = (self.staging.join(&id), self.top.join(format!("result-{number}")));
@@ -81,8 +79,8 @@ impl CollectBench {
         let finished = running.finish(|| false).unwrap();
         let ended = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(finished.outcome().as_str(), "ok", "{finished:?}");
-        let said = fs::read_to_string(result.join("stdout")).unwrap();
-        times.push(ended.saturating_sub(Duration::from_nanos(said.trim().parse().unwrap())));
+        let output = fs::read_to_string(result.join("stdout")).unwrap();
+        times.push(ended.saturating_sub(Duration::from_nanos(output.trim().parse().unwrap())));
         result.join("artifacts/data")
     }
 

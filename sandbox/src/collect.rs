@@ -100,7 +100,6 @@ impl Collection {
         self.collected.complete = complete;
     }
 
-    /// Returns whether one of the files has the largest size that one file may have.
     pub(crate) fn file_full(&self) -> bool {
         self.file_full
     }

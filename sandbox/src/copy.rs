@@ -1,9 +1,8 @@
 //! Copies a collected file, hashing it at the same time and preserving its holes.
 //!
 //! The tool wrote the source file. It is read by position through its descriptor, never beyond the
-//! limit, and holes are found by lseek(2) instead of being read. The digest is that of the copy's
-//! content. Hashing is the slow part, so it has a thread of its own; a file of up to one buffer is
-//! hashed in the reading thread.
+//! limit; lseek(2) finds its holes. The digest is of the copy's content. Hashing is slow, so it has
+//! its own thread; a file of up to one buffer is hashed in the reading thread.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,8 +14,7 @@ use rustix::io::{Errno, pread, pwrite};
 use sha2::{Digest, Sha256};
 
 const BUFFER_BYTES: u64 = 256 * 1024;
-/// Buffers shared by the two threads: enough that neither waits for short delays of the other, and
-/// few enough for the processor's cache.
+/// Buffers of the two threads: enough to bridge short delays, few enough for the processor's cache.
 const BUFFERS: usize = 4;
 /// Bytes to hash for a hole.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
@@ -24,7 +22,6 @@ static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 /// The size of the copy and its digest.
 pub(crate) type CopiedBytes = (u64, [u8; 32]);
 
-/// A part of the file, in order.
 enum FileChunk {
     Bytes(Vec<u8>),
     Zeros(u64),
@@ -77,8 +74,7 @@ pub(crate) fn copy_and_hash(
     })
 }
 
-/// Reads up to `end_max`, writes the data, and passes every piece to `hash`. Returns the total
-/// size, including holes.
+/// Copies up to `end_max` and passes every piece to `hash`. Returns the size, including holes.
 fn read_all(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,

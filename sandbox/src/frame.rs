@@ -28,8 +28,7 @@ use crate::messages::{EvidenceMessage, FromInit, FromLauncher, ToInit, ToLaunche
 use crate::report::Usage;
 use crate::wire::{FrameReader, FrameWriter, WireError};
 
-/// The first bytes of every session: the protocol and its version. Both programs come from one
-/// build.
+/// The first bytes of every session: protocol and version. Both programs come from one build.
 const MAGIC: u32 = 0x5445_0006;
 
 impl ToLauncher {
@@ -178,10 +177,10 @@ impl ToInit {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut writer = FrameWriter::default();
         match self {
-            Self::Plan(plan, furnishings) => {
+            Self::Plan(plan, mounts) => {
                 writer.u8(1);
                 put_sandbox_spec(&mut writer, plan);
-                put_runtime_mounts(&mut writer, furnishings);
+                put_runtime_mounts(&mut writer, mounts);
             }
             Self::Go(order) => {
                 writer.u8(2);

@@ -1,13 +1,12 @@
 //! Runs one command in one sandbox: from a [`plan::Plan`] to an [`outcome::Outcome`].
 //!
-//! The library is the daemon's side. It starts or reaches a launcher, sends one plan, reads the
-//! tool's output and collects its files. The program `toolexec-launch` is the other side; its code
-//! is in [`launch`]. Neither side ever parses a request, and this crate never decides whether a
-//! command may run. All `unsafe` of the workspace is in `sys.rs`.
+//! The library is the daemon's side: it reaches a launcher, sends one plan, reads the tool's output
+//! and collects its files. The program `toolexec-launch` is the other side; its code is in
+//! [`launch`]. Neither parses a request or decides whether a command may run. All `unsafe` of the
+//! workspace is in `sys.rs`.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports only definitions
-//! and never a file that uses it. Every other file imports downwards, so that the modules have no
-//! cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports only
+//! definitions. Every other file imports downwards, so that the modules have no cycle.
 
 pub mod client;
 mod collect;

@@ -1,5 +1,4 @@
-//! The messages between the processes of a run, as values. Their encoding is in `frame`. Each side
-//! checks what it receives.
+//! The messages between the processes of a run; `frame` encodes them. Each side checks its input.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -73,11 +72,9 @@ pub(crate) struct FinalReport {
 /// A message from the sandbox's init to its launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromInit {
-    /// Init is confined and waiting. Carries the descriptors by which the launcher watches from
-    /// outside: the sandbox's `/proc`, `/out`, `/tmp` and `/dev/shm`.
+    /// Carries the sandbox's `/proc`, `/out`, `/tmp` and `/dev/shm`, for the launcher to watch.
     Prepared(Box<Confinement>, Vec<Mark>),
-    /// Carries two descriptors: the seccomp listener for denied calls, and the sandbox's mount
-    /// table, which no longer changes.
+    /// Carries the seccomp listener and the sandbox's mount table, which no longer changes.
     Listener,
     SetupFailed(SetupFailure),
     Started,
@@ -98,13 +95,10 @@ pub(crate) struct ToolReport {
 /// A message from the launcher to the sandbox's init.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ToInit {
-    /// Make this sandbox. Carries descriptors: the socket to the daemon, the inputs, the network
-    /// namespace to enter (for a sandbox with a network), and a mount for each runtime mount that
-    /// is not a link.
+    /// Carries the socket to the daemon, the inputs, the network namespace to enter (if the sandbox
+    /// has a network), and a mount for each runtime mount that is not a link.
     Plan(Box<SandboxSpec>, Vec<RuntimeMount>),
-    /// Start the tool.
     Go(Box<ExecSpec>),
-    /// Kill the tree.
     Kill,
 }
 

@@ -1,7 +1,4 @@
-//! The facts about the end of a run, and the function that derives the outcome from them.
-//!
-//! The decision is pure: it depends on these facts only, so that the same facts always give the
-//! same outcome.
+//! The facts about the end of a run, and the pure function that derives the outcome from them.
 
 use model::Outcome;
 

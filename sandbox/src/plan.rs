@@ -47,8 +47,7 @@ model::closed_set! {
         None = "none",
         /// The tool's own processes only (`subset=pid`, `hidepid=invisible`).
         Pid = "pid",
-        /// The same, plus kernel files about processors, memory, load and version; every other file
-        /// is empty.
+        /// Also kernel files about processors, memory, load and version; other files are empty.
         Full = "full",
     }
 }
@@ -100,8 +99,7 @@ pub const MOUNTS_BY_DEFAULT: [&str; 9] =
 pub struct RuntimeSpec {
     /// The kind of runtime, which selects the list of system calls.
     pub language: Language,
-    /// Absolute path of the program in the sandbox; without `root` it is the same file as on the
-    /// host.
+    /// Absolute path of the program in the sandbox; without `root`, the same file as on the host.
     pub binary: PathBuf,
     /// A host directory that is a root file system of its own (an unpacked image). Its `usr`,
     /// `bin`, `lib` and similar directories are mounted read-only in place of the host's.
@@ -119,8 +117,7 @@ pub struct RuntimeSpec {
 /// The largest `out_inodes_max`: each inode costs kernel memory, and time to walk and to free.
 pub const OUT_INODES_MAX: u32 = 65_536;
 
-/// Calls a macro with the registry of limits, one line per limit, in wire order: its name, its type, and
-/// its value in a small sandbox.
+/// Calls a macro with the registry of limits in wire order: name, type, value in a small sandbox.
 macro_rules! each_limit {
     ($then:ident) => {
         $then! {
@@ -167,8 +164,7 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// A small sandbox, within the limits of every launcher: for the probe of a host, and for tests
-            /// to change what they test.
+            /// A small sandbox, allowed by every launcher: for host probes and as a base for tests.
             pub const SMALL: Self = Self { $($name: $small,)+ };
 
             /// The name and the value of each limit, in the order of the registry.

@@ -33,8 +33,7 @@ impl ProcessState {
     pub fn read(pid: u32) -> Option<Self> {
         let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
         let stat = file("stat")?;
-        // The name is between the first and the last parenthesis, and may contain parentheses
-        // itself.
+        // The name is between the first and the last parenthesis and may contain parentheses.
         let (front, rest) = stat.rsplit_once(") ")?;
         let name = front.split_once('(')?.1;
         let printable = |c: char| if c.is_ascii_graphic() || c == ' ' { c } else { '?' };
@@ -70,7 +69,6 @@ impl ProcessState {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// Returns the setup step that it is at.
     pub(crate) fn step(&self) -> Option<SetupStep> {
         SetupStep::of_name(&self.name)
     }

@@ -1,8 +1,5 @@
-//! The resources a run used and the confinement it had. Every value was read back from the kernel;
-//! none repeats what was requested.
-//!
-//! The daemon puts these values into the record. A value that the kernel does not report is `None`,
-//! never zero.
+//! The resources a run used and the confinement it had, as read back from the kernel and put into
+//! the record. A value that the kernel does not report is `None`, never zero.
 
 use model::{LauncherMode, LimitName, Mechanism, Outcome, RejectReason};
 
@@ -32,8 +29,7 @@ model::closed_set! {
     }
 }
 
-/// The time of a step, in nanoseconds of `CLOCK_MONOTONIC`. For benches only; no record contains
-/// it.
+/// The time of a step, in nanoseconds of `CLOCK_MONOTONIC`; for benches only, never recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The step that is done.
@@ -151,8 +147,7 @@ pub struct Accounting {
     pub out_bytes: Option<u64>,
 }
 
-/// Current resource usage of the tool's whole tree, for display only; no record contains it. `None`
-/// where the kernel does not report a value.
+/// Current usage of the whole tree, for display only. `None`: not reported by the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Memory in bytes, counted as for the limit.

@@ -1,12 +1,10 @@
-//! The steps of setting up a sandbox. Each launcher process uses its current step as its process
-//! name (prctl(2), `PR_SET_NAME`), so that other processes can report the step of one that does not
-//! respond.
+//! The steps of setting up a sandbox. Each launcher process has its current step as its process
+//! name (prctl(2), `PR_SET_NAME`), so that others can report the step of one that does not respond.
 
 use std::ffi::CStr;
 
 model::closed_set! {
-    /// One step. The steps of the launcher, of a worker and of the sandbox's init follow one
-    /// another. The text describes the step.
+    /// One step of the launcher, of a worker or of the sandbox's init, in order.
     pub(crate) enum SetupStep {
         BaseRoot = "make the launcher's root",
         FindCgroups = "find the control groups",
@@ -68,7 +66,6 @@ impl SetupStep {
         nix::sys::prctl::set_name(self.name()).unwrap_or_default();
     }
 
-    /// Restores the process name from before the first step.
     pub(crate) fn end() {
         nix::sys::prctl::set_name(AT_NO_STEP).unwrap_or_default();
     }

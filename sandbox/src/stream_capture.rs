@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use crate::collect::write_all;
 use crate::report::Stream;
 
-/// One of the tool's streams, being copied into a file.
 pub(crate) struct StreamCapture {
     pub(crate) pipe: OwnedFd,
     file: OwnedFd,
@@ -59,11 +58,11 @@ impl StreamCapture {
             Err(errno) => return Err(errno.into()),
         };
         let read = u64::try_from(len).unwrap_or(u64::MAX);
-        let room = (self.bytes_max - self.kept).min(read);
-        let kept = &self.buffer[..usize::try_from(room).unwrap_or(len)];
+        let space = (self.bytes_max - self.kept).min(read);
+        let kept = &self.buffer[..usize::try_from(space).unwrap_or(len)];
         self.hash.update(kept);
         write_all(self.file.as_fd(), kept)?;
-        self.kept += room;
+        self.kept += space;
         self.produced += read;
         Ok(())
     }

@@ -87,8 +87,7 @@ struct IdRange {
 }
 
 impl IdRange {
-    /// Returns the first of the last `count` ids. Other programs, such as container engines, use a
-    /// range from its start.
+    /// Returns the first of the last `count` ids; container engines use a range from its start.
     fn last_of(self, count: u32) -> u32 {
         self.first + (self.count - count)
     }
@@ -104,8 +103,7 @@ impl IdRange {
     }
 }
 
-/// Returns the longest usable range that `file` assigns to this user. It must not contain ids of
-/// `owners`.
+/// Returns the longest range in `file` that this user can use; it contains no ids of `owners`.
 fn range(
     file: &'static str,
     accounts: &str,

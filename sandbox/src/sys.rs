@@ -1,9 +1,7 @@
-//! The system calls that no safe crate offers. This is the only file of the workspace with
-//! `unsafe`.
+//! The system calls that no safe crate offers: the only file of the workspace with `unsafe`.
 //!
-//! Each function makes one call, and its errors name the call. This file makes no decisions. A
-//! program with more than one thread must not use a function here unless its documentation allows
-//! it.
+//! Each function makes one call, which its errors name, and decides nothing. A program with more
+//! than one thread must not use a function here unless its documentation allows it.
 
 #![allow(unsafe_code, reason = "the one file that may")]
 
@@ -12,7 +10,6 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The two sides of a fork.
 pub(crate) enum Fork<P> {
     Child,
     Parent(P),
@@ -47,8 +44,7 @@ impl std::fmt::Display for CallFailed {
 
 impl std::error::Error for CallFailed {}
 
-/// Returns the errno behind an error of this module or of the standard library, or 0 if it has
-/// none.
+/// Returns the errno behind an error of this module or the standard library; 0 if it has none.
 pub(crate) fn errno_of(error: &io::Error) -> i32 {
     if let Some(code) = error.raw_os_error() {
         return code;
@@ -147,10 +143,9 @@ struct ChildArgs<'a> {
 /// Stack size for the few calls between clone and exec.
 const CHILD_STACK_BYTES: usize = 64 * 1024;
 
-/// Executes a program in a new process in the manner of vfork(2): no memory is copied, and this
-/// process is suspended until the program runs. `prepare` runs in the new process first. It must
-/// not end the process, and its changes to memory remain in this process. The program must be
-/// single-threaded.
+/// Executes a program in a new process as vfork(2) does: no memory is copied, and this process is
+/// suspended until the program runs. `prepare` runs in the new process first: it must not end the
+/// process, and its changes to memory stay. The program must be single-threaded.
 ///
 /// # Errors
 /// An error of `clone`, of `prepare` or of execve(2); no new process exists then.
@@ -165,7 +160,7 @@ pub(crate) fn vfork_exec(
         words.chain(std::iter::once(std::ptr::null())).collect::<Vec<_>>()
     };
     let (argv, env) = (pointers(argv), pointers(env));
-    let embryo = ChildArgs {
+    let child_args = ChildArgs {
         prepare,
         path,
         argv: argv.as_ptr(),
@@ -176,34 +171,33 @@ pub(crate) fn vfork_exec(
     let mut stack = vec![0_u128; CHILD_STACK_BYTES / size_of::<u128>()];
     // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the last
     // element of `stack`. It shares our memory, and CLONE_VFORK suspends us until the child has
-    // executed or ended; so `stack`, `embryo` and all that it points to outlive the child's use of
-    // them. Nothing else runs in this memory meanwhile: this program has one thread.
+    // executed or ended; so `stack`, `child_args` and all that it points to outlive the child's use
+    // of them. Nothing else runs in this memory meanwhile: this program has one thread.
     let pid = unsafe {
         let top = stack.as_mut_ptr().add(stack.len());
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-        libc::clone(become_program, top.cast(), flags, (&raw const embryo).cast_mut().cast())
+        libc::clone(become_program, top.cast(), flags, (&raw const child_args).cast_mut().cast())
     };
     let pid = check("clone", pid.into())?;
     let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::other("clone: invalid pid"))?;
-    match embryo.failed.load(Ordering::SeqCst) {
+    match child_args.failed.load(Ordering::SeqCst) {
         0 => Ok(pid),
         errno => {
-            // SAFETY: waits for our own child, which has ended or is about to; the status is not
-            // needed.
+            // SAFETY: waits for our own child, which has ended or will soon; the status is unused.
             unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) };
             Err(io::Error::from_raw_os_error(errno))
         }
     }
 }
 
-extern "C" fn become_program(embryo: *mut libc::c_void) -> libc::c_int {
+extern "C" fn become_program(child_args: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `vfork_exec` passes a pointer to its own `ChildArgs`, which lives until we are done.
-    let embryo = unsafe { &*embryo.cast::<ChildArgs<'_>>() };
-    let error = match (embryo.prepare)() {
+    let child_args = unsafe { &*child_args.cast::<ChildArgs<'_>>() };
+    let error = match (child_args.prepare)() {
         Err(error) => error,
         Ok(()) => {
             // SAFETY: the path is a C string, and both arrays hold C strings and end with null.
-            unsafe { libc::execve(embryo.path.as_ptr(), embryo.argv, embryo.env) };
+            unsafe { libc::execve(child_args.path.as_ptr(), child_args.argv, child_args.env) };
             io::Error::last_os_error()
         }
     };
@@ -212,7 +206,7 @@ extern "C" fn become_program(embryo: *mut libc::c_void) -> libc::c_int {
         0 => libc::EPROTO,
         errno => errno,
     };
-    embryo.failed.store(errno, Ordering::SeqCst);
+    child_args.failed.store(errno, Ordering::SeqCst);
     // SAFETY: ends this process at once and runs none of the parent's exit handlers and flushes
     // none of its buffers. Returning would do the same through libc's `exit`.
     unsafe { libc::_exit(127) }
@@ -236,8 +230,7 @@ pub(crate) fn mount_setattr_tree(tree: BorrowedFd<'_>, attributes: u64) -> io::R
     check("mount_setattr", result).map(drop)
 }
 
-/// Brings up the loopback interface of the network namespace in which this socket was made
-/// (netdevice(7), `SIOCSIFFLAGS`).
+/// Brings up loopback in the network namespace of this socket (netdevice(7), `SIOCSIFFLAGS`).
 pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: an ifreq is a name and a union of plain data; zero is valid for all of it.
     let mut request = unsafe { std::mem::zeroed::<libc::ifreq>() };
@@ -253,8 +246,7 @@ pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
 /// `IFF_UP` and `IFF_RUNNING`, in the integer type of `ifreq`.
 const UP: libc::c_short = 0x1 | 0x40;
 
-/// Marks every descriptor from `first` on as close-on-exec (close_range(2), Linux 5.11), so that an
-/// executed program inherits none of them.
+/// Marks every descriptor from `first` on as close-on-exec (close_range(2), Linux 5.11).
 pub(crate) fn close_on_exec_from(first: u32) -> io::Result<()> {
     // SAFETY: no memory is involved, and with CLOSE_RANGE_CLOEXEC no descriptor is closed here.
     let result =
@@ -280,7 +272,6 @@ pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets SIGCHLD to its default.
 pub(crate) fn default_sigchld() {
     // SAFETY: SIG_DFL installs no handler, and the signal number is valid.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -345,8 +336,7 @@ pub(crate) fn attempt(attempt: Attempt, sixth: u64) -> io::Result<()> {
     }
 }
 
-/// Loads one seccomp program into this thread and all that it will execute. It uses prctl(2), which
-/// every tool may call.
+/// Loads one seccomp program into this thread, by prctl(2), which every tool may call.
 pub(crate) fn load_seccomp(program: &[libc::sock_filter]) -> io::Result<()> {
     let len = u16::try_from(program.len()).map_err(|_| io::Error::other("seccomp: too long"))?;
     let fprog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
@@ -400,18 +390,18 @@ pub(crate) struct Notification {
 /// Receives the next notification; blocks until there is one. Returns `None` if its caller was
 /// killed meanwhile. A listener whose processes have all ended reports POLLHUP.
 pub(crate) fn receive_notification(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
-    // SAFETY: a notification is plain integers, for which zero is valid; the kernel requires
-    // zeroes.
-    let mut told = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
+    // SAFETY: a notification is plain integers; zero is valid, and the kernel requires it.
+    let mut notif = unsafe { std::mem::zeroed::<libc::seccomp_notif>() };
     // SAFETY: the kernel writes one `seccomp_notif`, whose size is part of the request's number, to
-    // `told`, which lives until the call returns.
-    let result =
-        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut told) };
+    // `notif`, which lives until the call returns.
+    let result = unsafe {
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notif)
+    };
     match check("ioctl SECCOMP_IOCTL_NOTIF_RECV", result.into()) {
         Ok(_) => Ok(Some(Notification {
-            id: told.id,
-            thread: told.pid,
-            call: told.data.nr.cast_unsigned(),
+            id: notif.id,
+            thread: notif.pid,
+            call: notif.data.nr.cast_unsigned(),
         })),
         Err(error) if errno_of(&error) == libc::ENOENT => Ok(None),
         Err(error) => Err(error),
@@ -446,12 +436,11 @@ fn respond(listener: BorrowedFd<'_>, answer: libc::seccomp_notif_resp) -> io::Re
     }
 }
 
-/// Returns the kernel's Landlock ABI version, by landlock_create_ruleset(2), which creates nothing
-/// here.
+/// Returns the kernel's Landlock ABI version; landlock_create_ruleset(2) creates nothing here.
 pub(crate) fn landlock_version() -> io::Result<u32> {
     const VERSION: libc::c_uint = 1;
     // SAFETY: this flag requires a null pointer and a size of zero, and no ruleset is read.
-    let said = unsafe {
+    let result = unsafe {
         libc::syscall(
             libc::SYS_landlock_create_ruleset,
             std::ptr::null::<libc::c_void>(),
@@ -459,18 +448,17 @@ pub(crate) fn landlock_version() -> io::Result<u32> {
             VERSION,
         )
     };
-    let said = check("landlock_create_ruleset", said)?;
-    u32::try_from(said).map_err(|_| io::Error::other("landlock_create_ruleset"))
+    let version = check("landlock_create_ruleset", result)?;
+    u32::try_from(version).map_err(|_| io::Error::other("landlock_create_ruleset"))
 }
 
-/// Returns whether the wall clock is synchronized, by adjtimex(2), which sets nothing here.
-/// Programs with several threads may use it.
+/// Returns whether the wall clock is synchronized; adjtimex(2) sets nothing. Threads may use it.
 pub(crate) fn clock_is_synchronized() -> io::Result<bool> {
     // SAFETY: a timex is plain integers; zero is valid for all of them, and zero modes set nothing.
     let mut clock = unsafe { std::mem::zeroed::<libc::timex>() };
     // SAFETY: the kernel reads and writes this one structure, which outlives the call.
-    let said = unsafe { libc::adjtimex(&raw mut clock) };
-    check("adjtimex", said.into())?;
+    let result = unsafe { libc::adjtimex(&raw mut clock) };
+    check("adjtimex", result.into())?;
     Ok(clock.status & libc::STA_UNSYNC == 0)
 }
 

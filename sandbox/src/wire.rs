@@ -1,8 +1,6 @@
-//! A minimal encoding of numbers, texts and descriptors over a seqpacket socket.
-//!
-//! Frames have a fixed maximum size. Every length is checked before it is used, and a value that
-//! does not fit or does not end with the frame is an error. The format must never be exposed to
-//! other programs.
+//! A minimal encoding of numbers, texts and descriptors over a seqpacket socket. Frames have a
+//! fixed maximum size. Every length is checked before use, and a value that does not fit or does
+//! not end with the frame is an error. The format must never be exposed to other programs.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -18,7 +16,6 @@ use rustix::net::{
 
 /// The largest frame in bytes. The default socket buffer takes a frame of up to about 212,900.
 pub(crate) const FRAME_BYTES_MAX: usize = 192 * 1024;
-/// The most descriptors in one frame.
 pub(crate) const FRAME_FDS_MAX: usize = 96;
 
 /// The reason why bytes are not a valid frame.
@@ -50,7 +47,6 @@ impl From<WireError> for io::Error {
     }
 }
 
-/// Builds one frame.
 #[derive(Default)]
 pub(crate) struct FrameWriter(Vec<u8>);
 
@@ -230,8 +226,7 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
     let received = loop {
         let mut parts = [IoSliceMut::new(&mut bytes)];
         match recvmsg(&socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC) {
-            // If the peer closed with unread frames of ours, ECONNRESET is reported once, before
-            // its frames.
+            // If the peer left frames of ours unread, ECONNRESET comes once, before its frames.
             Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNRESET) => {}
             other => break other?,
         }
@@ -252,8 +247,7 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
     Ok(Some((bytes, fds)))
 }
 
-/// Waits for the next frame and returns its length. Most frames are short; a buffer of the largest
-/// size is expensive.
+/// Waits for the next frame and returns its length: a buffer of the largest size is expensive.
 fn next_len(socket: impl AsFd) -> io::Result<usize> {
     loop {
         match recv(&socket, &mut [0_u8; 0][..], RecvFlags::PEEK | RecvFlags::TRUNC) {

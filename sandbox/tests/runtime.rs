@@ -1,6 +1,6 @@
-//! The parts of a sandbox that its runtime decides, on the real kernel: a root file system of its
-//! own, caches, programs in `/tmp`, and the visible part of `/proc`. Runs in system mode for root,
-//! in user mode for any other user.
+//! The parts of a sandbox that its runtime decides, on the real kernel: its root file system,
+//! caches, programs in `/tmp`, and the visible part of `/proc`. System mode for root, else user
+//! mode.
 
 #![allow(
     clippy::unwrap_used,
@@ -103,8 +103,7 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
     }
 }
 
-/// Returns the output of a shell script in such a sandbox. `allowed` extends the launcher's default
-/// directories.
+/// Returns the output of a shell script in such a sandbox; `allowed` adds mountable directories.
 fn output_of(
     scratch: &RuntimeScratch,
     runtime: RuntimeSpec,
@@ -199,9 +198,9 @@ fn mounts_forbid_what_landlock_forbids() {
         let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
         let proc_view = ProcView::Pid;
         let runtime = RuntimeSpec { caches: vec![cache], tmp, proc_view, ..shell() };
-        let told = output_of(&scratch, runtime, &[&made], script);
+        let output = output_of(&scratch, runtime, &[&made], script);
         move |place: &str| {
-            let line = told.lines().find_map(|line| line.strip_prefix(&format!("{place} ")));
+            let line = output.lines().find_map(|line| line.strip_prefix(&format!("{place} ")));
             line.unwrap().split(',').map(str::to_owned).collect::<Vec<_>>()
         }
     };
@@ -228,9 +227,9 @@ fn only_listed_machine_files_are_visible() {
                   echo 1 2>/dev/null >/proc/sys/kernel/hostname || echo no";
     let scratch = RuntimeScratch::new();
     let runtime = RuntimeSpec { proc_view: ProcView::Full, ..shell() };
-    let told = output_of(&scratch, runtime, &[], script);
+    let output = output_of(&scratch, runtime, &[], script);
     let shown = "cpuinfo\nfilesystems\nloadavg\nmeminfo\nstat\nsys\nuptime\nversion\nself\nno\n";
-    assert_eq!(told, shown);
+    assert_eq!(output, shown);
     let scratch = RuntimeScratch::new();
     let runtime = RuntimeSpec { proc_view: ProcView::Pid, ..shell() };
     assert_eq!(output_of(&scratch, runtime, &[], script), "self\nno\n");
@@ -269,8 +268,7 @@ fn unlisted_directories_are_not_mounted() {
     }
 }
 
-/// The launcher's base root contains more than the host's directories: the staging root and a
-/// `/proc`. A link must lead where it leads on the host.
+/// The base root also has a staging root and a `/proc`; a link must lead where the host's does.
 #[test]
 fn a_link_never_leads_into_the_base_root() {
     let targets = [
@@ -324,9 +322,9 @@ fn a_link_between_allowed_directories_works() {
     for name in ["near", "far"] {
         let cache = Cache { source: made.join(name), target: PathBuf::from("/cache/go") };
         let runtime = RuntimeSpec { caches: vec![cache], ..shell() };
-        let told =
+        let output =
             output_of(&scratch, runtime, &[&scratch.0], "read word </cache/go/it; echo $word");
-        assert_eq!(told, "warm\n", "{name}");
+        assert_eq!(output, "warm\n", "{name}");
         fs::remove_dir_all(scratch.0.join("staging")).unwrap();
         fs::remove_dir_all(scratch.0.join("result")).unwrap();
     }

@@ -1,8 +1,6 @@
-//! Measures the cost of `get` with a million permissions: `cargo bench -p spool --bench
-//! permissions`.
-//!
-//! The trail is made by real answers of sixteen tools each, in memory (`/dev/shm`), where syncing
-//! is free. Then it is opened again and queried. `GRANTS` in the environment changes the number.
+//! Measures the cost of `get` with a million permissions, or `GRANTS` of the environment:
+//! `cargo bench -p spool --bench permissions`. Real answers of sixteen tools each make the trail in
+//! memory (`/dev/shm`), where syncing is free. Then it is opened again and queried.
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
 
@@ -20,7 +18,7 @@ use policies::permissions::{
 use spool::PermissionStore;
 
 const TOOLS: usize = 16;
-const ASKED: usize = 200_000;
+const QUERIES: usize = 200_000;
 
 fn main() {
     let grants = std::env::var("GRANTS").ok().and_then(|text| text.parse().ok());
@@ -91,8 +89,8 @@ fn calls(first: usize, count: usize) -> PermissionCalls {
 
 fn grant<M: PermissionManager>(store: &mut M, number: usize) {
     let (source, calls, moment) = (source(number), calls(0, TOOLS), moment());
-    let lodged = store.add_request(&source, &calls, &moment, number as u64).unwrap();
-    let ask = &lodged.ask;
+    let filed = store.add_request(&source, &calls, &moment, number as u64).unwrap();
+    let ask = &filed.ask;
     let answers =
         AnsweredRequest { id: ask.id.clone(), sha256: ask.sha256, source: source.clone() };
     let granted = calls.iter().map(|(tool, _)| tool.clone()).collect();
@@ -105,20 +103,20 @@ fn grant<M: PermissionManager>(store: &mut M, number: usize) {
 /// Measures queries for scattered sources. Each query is prepared before the clock starts.
 fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: usize) {
     let moment = moment();
-    let mut times = Vec::with_capacity(ASKED);
+    let mut times = Vec::with_capacity(QUERIES);
     let mut at = 1;
-    for turn in 0..ASKED {
+    for turn in 0..QUERIES {
         at = (at * 48_271 + turn) % sources;
-        let (source, asked) = (source(at), calls(at % (TOOLS - tools + 1), tools));
+        let (source, requested) = (source(at), calls(at % (TOOLS - tools + 1), tools));
         let begun = Instant::now();
-        let found = store.get(&source, &asked, &moment).unwrap();
+        let found = store.get(&source, &requested, &moment).unwrap();
         let took = begun.elapsed();
         assert!(found.values().all(|it| *it == ToolAuthorizationState::Approved));
         black_box(found);
         times.push(took);
     }
     times.sort();
-    let (p50, p99, max) = (times[ASKED / 2], times[ASKED * 99 / 100], times[ASKED - 1]);
+    let (p50, p99, max) = (times[QUERIES / 2], times[QUERIES * 99 / 100], times[QUERIES - 1]);
     println!("{name:<34} {p50:>9.2?} {p99:>9.2?} {max:>9.2?}");
 }
 

@@ -1,5 +1,4 @@
 //! Measures the cost of staging compared with hashing alone: `cargo bench -p spool --bench stage`.
-//!
 //! The input is one file of 1 GiB. All rows come from one interleaved loop, because the machine is
 //! shared: only the ratios within one run are meaningful, not the times. `MIB` and `ROUNDS` in the
 //! environment change the size and the number of rounds.

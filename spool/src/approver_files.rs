@@ -1,7 +1,6 @@
-//! The files that an approver leaves next to a request: signatures, and the filled-in approval.
-//! Only the named request file is ever overwritten, and only while it holds the bytes that the
-//! approver has seen. Other users who may write there must not be able to redirect a write to
-//! another file.
+//! The files that an approver leaves next to a request: signatures and the filled-in approval. Only
+//! the named request file is ever overwritten, and only while it holds the bytes that the approver
+//! has seen. Other users who may write there must not be able to redirect a write.
 
 use std::fs::{self, File};
 use std::io::Read;

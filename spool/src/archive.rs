@@ -1,10 +1,8 @@
 //! Archives or quarantines a claim after its request was recorded, and removes the originals from
-//! `approved/`.
-//!
-//! Nothing here may run before the result is published, so each function takes the receipt. Nothing
-//! here may remove a file other than the claimed one: its name may be reused while the request
-//! runs. If the original cannot be removed, its claim stays in `work/`. It shows the next start
-//! that the request was recorded.
+//! `approved/`. Nothing here may run before the result is published, so each function takes the
+//! receipt. Nothing here may remove a file other than the claimed one: its name may be reused while
+//! the request runs. If the original cannot be removed, its claim stays in `work/` and shows the
+//! next start that the request was recorded.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -113,8 +111,7 @@ impl Spool {
     }
 }
 
-/// Copies the record next to the refused files, for readers who look there first. The record is
-/// already published, so a failed copy is not an error.
+/// Copies the published record next to the refused files. A failed copy is logged, not an error.
 pub(crate) fn write_report(claim: &Path, result: &Path, id: &ResultId) {
     let record = result.join(format!("{id}.md"));
     let report = claim.join("report.md");
@@ -176,8 +173,7 @@ fn remove_sidecars(dropbox: &Path, file_name: &str, beside: &[String], keep: Opt
     log_left_in_place(&from, gone);
 }
 
-/// Logs a file that belongs to the submitter and cannot be removed. It has no effect without its
-/// `.md`.
+/// Logs a file of the submitter that cannot be removed. It has no effect without its `.md`.
 fn log_left_in_place(path: &Path, gone: io::Result<()>) {
     match gone {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -203,17 +199,15 @@ pub(crate) fn remove_object(
 
 enum OriginalAside {
     ClaimedFile,
-    /// Already removed, or another file was submitted under this name. That file is a submission of
-    /// its own.
+    /// Removed before, or the name now belongs to another file, a submission of its own.
     OtherFile,
 }
 
 /// The name of the original in its claim, while it is being removed.
 pub(crate) const ASIDE_FILE: &str = "original.md";
 
-/// Moves the object with this name aside first and identifies it then, because the name could be
-/// reused between a check and an unlink. An object moved by an interrupted attempt is identified
-/// first.
+/// Moves the object with this name aside and identifies it then, because the name could be reused
+/// between a check and an unlink. An object that an interrupted attempt moved is identified first.
 fn set_aside(
     dropped: &SubmittedFileId,
     file_name: &str,

@@ -1,9 +1,7 @@
 //! The result ids that were assigned from this state directory in the last seconds. An id contains
 //! whole seconds, and checking one results directory is not enough: two replays of one record may
-//! publish to different directories in the same second.
-//!
-//! Nothing here is synced. A power cut loses only entries that are seconds old, and the host takes
-//! longer to restart.
+//! publish to different directories in the same second. Nothing here is synced: a power cut loses
+//! only entries that are seconds old, and the host takes longer to restart.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -109,8 +107,8 @@ mod tests {
         let state = state("given-at-once");
         let given: usize = std::thread::scope(|scope| {
             let ask = || usize::from(assign_id(&state, &id(0, "a")).unwrap());
-            let asked: Vec<_> = (0..16).map(|_| scope.spawn(ask)).collect();
-            asked.into_iter().map(|one| one.join().unwrap()).sum()
+            let threads: Vec<_> = (0..16).map(|_| scope.spawn(ask)).collect();
+            threads.into_iter().map(|one| one.join().unwrap()).sum()
         });
         assert_eq!(given, 1);
         fs::remove_dir_all(state).unwrap();

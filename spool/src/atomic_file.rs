@@ -1,7 +1,6 @@
 //! Atomic creation of a file in a directory that others may write to. The file gets a hidden name
-//! that cannot be guessed, and only its descriptor is used until the rename. This module must never
-//! follow a link, wait for an object put in the file's place, or change any file but the one it
-//! made.
+//! that cannot be guessed, and only its descriptor is used until the rename. It must never follow a
+//! link, wait for an object put in the file's place, or change another file.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -28,7 +27,6 @@ pub(crate) struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Makes the file in the directory of its final name.
     pub(crate) fn create_for(target: &Path, mode: u32) -> io::Result<Self> {
         let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -36,7 +34,6 @@ impl AtomicFile {
         Self::create_in(directory, name, mode)
     }
 
-    /// Makes the file in an open directory.
     pub(crate) fn create_in(directory: OwnedFd, name: &OsStr, mode: u32) -> io::Result<Self> {
         let hidden = hidden_name(name)?;
         let flags =
@@ -131,8 +128,7 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Returns an unpredictable hidden name in the directory of `target`. The daemon ignores such
-/// names.
+/// Returns an unpredictable hidden name, which the daemon ignores, in the directory of `target`.
 pub(crate) fn hidden_sibling(target: &Path) -> io::Result<PathBuf> {
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     Ok(target.with_file_name(hidden_name(name)?))

@@ -1,7 +1,6 @@
 //! Group commit. After a thread passes a barrier, everything it wrote before is on the disk. One
-//! sync serves all waiting threads, so many concurrent requests cost only a few syncs. After a
-//! failed sync no barrier may ever succeed: the state of the pages is unknown then, and a second
-//! sync would report success falsely.
+//! sync serves all waiting threads. After a failed sync no barrier may ever succeed: the state of
+//! the pages is unknown then, and a second sync would report success falsely.
 
 use std::fs::File;
 use std::io;
@@ -49,15 +48,13 @@ struct SyncRound {
     waiting: usize,
     /// A thread is waiting for others before it starts a sync for all of them.
     lingering: bool,
-    /// The number of syncs begun, and of those that have ended.
     begun: u64,
     ended: u64,
     failed: bool,
 }
 
 impl SyncGroup {
-    /// Returns when a sync that began after this call has succeeded. One of the waiting threads
-    /// does it.
+    /// Returns when a sync that began after this call has succeeded. One waiting thread does it.
     pub(crate) fn pass(
         &self,
         path: &Path,
@@ -122,7 +119,6 @@ impl SyncGroup {
     }
 }
 
-/// The method that makes the files of one spool durable.
 pub(crate) enum Barrier {
     /// Syncs each file separately and leaves other files of the user alone.
     Each,
@@ -130,9 +126,8 @@ pub(crate) enum Barrier {
     FileSystems(CoveredFileSystems),
 }
 
-/// The file systems that hold the spool's files. Each is represented by a directory that was opened
-/// before anything was written: the kernel reports to a descriptor the failures since it was opened
-/// (syncfs(2)).
+/// The file systems of the spool's files, each by a directory that was opened before any write: the
+/// kernel reports to a descriptor the failures since it was opened (syncfs(2)).
 #[derive(Default)]
 pub(crate) struct CoveredFileSystems {
     known: Mutex<Vec<CoveredFileSystem>>,
@@ -180,7 +175,6 @@ impl Barrier {
         }
     }
 
-    /// Makes one open file durable.
     pub(crate) fn pass_file(&self, path: &Path, file: &File) -> Result<(), SpoolError> {
         match self {
             Self::Each => file.sync_data().map_err(SpoolError::io(path, "sync")),

@@ -1,5 +1,4 @@
-//! Reads files that others may write to: opened beneath one directory without following links, and
-//! read whole up to a limit. Only regular files may be read.
+//! Reads regular files that others may write: beneath one directory, without links, with a limit.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -45,10 +44,9 @@ pub(crate) fn read_bounded(
     Ok((bytes, stat.st_uid))
 }
 
-/// Checks that the file did not change while it was read: half of one version and half of the next
-/// is not a version of it. Most kernels keep coarse modification times, so the bytes are compared
-/// too. A writer may be in the middle of a write, so this first seeks for a hole, which takes the
-/// lock that a write holds. Reading does not take that lock on ext4 and tmpfs; on XFS it does.
+/// Checks that the file did not change while it was read. Most kernels keep coarse modification
+/// times, so the bytes are compared too. To wait for a write in progress, this first seeks a hole,
+/// which takes the writer's lock. Reading takes that lock on XFS, but not on ext4 and tmpfs.
 fn check_not_written(
     file: &File,
     before: &rustix::fs::Stat,
@@ -91,8 +89,7 @@ pub(crate) fn check_regular_file(
     Err(SpoolError::FileKind { path: path.to_owned(), kind })
 }
 
-/// Opens a file in a directory that others write to: by handle, beneath the directory, without
-/// links.
+/// Opens a file by handle beneath a directory that others write to, without following links.
 pub(crate) fn open_beneath(
     directory: impl AsFd,
     name: impl rustix::path::Arg,

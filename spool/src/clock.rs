@@ -1,5 +1,4 @@
-//! The latest time that a spool knows. This module never reads the clock: the caller that compares
-//! the two times does.
+//! The latest time that a spool knows. Never reads the clock: the caller compares the two times.
 
 use std::path::PathBuf;
 

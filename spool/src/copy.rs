@@ -1,9 +1,7 @@
 //! Reads a file and hashes it while its bytes are copied to another file or compared with one. The
 //! digest covers the bytes that were written or compared, so a change to the file in between has no
-//! effect. Every read must have a limit.
-//!
-//! Hashing is the slow part, so it has its own thread: reading and writing together take less time.
-//! A file of one buffer is hashed on the reading thread.
+//! effect. Every read must have a limit. Hashing is the slow part, so it has its own thread; only a
+//! file of one buffer is hashed on the reading thread.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -15,8 +13,7 @@ use model::{Sha256, Sha256Stream};
 use crate::hash_progress::HashProgress;
 
 const BUFFER_BYTES: usize = 256 * 1024;
-/// The buffers between the two threads: enough to absorb short delays on either side, and few
-/// enough to stay in a processor's cache.
+/// The buffers between the two threads: enough to absorb short delays, few enough for a CPU cache.
 const BUFFERS: usize = 4;
 
 /// The digest and the length of what was read.
@@ -35,14 +32,13 @@ pub(crate) fn copy_hashed(
     })
 }
 
-/// The result of comparing two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentMatch {
     Same,
     Different,
 }
 
-/// Reads `from` as [`copy_hashed`] does, and compares it with `stored`, which must end where `from` ends.
+/// Reads `from` as [`copy_hashed`] does, and compares it with `stored`, which must end with it.
 pub(crate) fn compare(
     from: &mut File,
     stored: &mut File,
@@ -68,8 +64,7 @@ pub(crate) fn compare(
     Ok((poured, found))
 }
 
-/// Reads until the end, or until more than `bytes_max` bytes were read. Passes every piece to `act`
-/// and hashes it at the same time.
+/// Reads to the end, or beyond `bytes_max` bytes. Hashes every piece while `act` gets it.
 fn read_hashed(
     from: &mut File,
     bytes_max: u64,
@@ -95,8 +90,7 @@ fn read_hashed(
     })
 }
 
-/// Continues after the first buffer and sends every piece to the hashing thread. Returns the
-/// length.
+/// Continues after the first buffer and sends each piece to the hashing thread. Returns the length.
 fn feed(
     from: &mut File,
     bytes_max: u64,

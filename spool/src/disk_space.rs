@@ -1,5 +1,4 @@
-//! The disk space that a request needs, and the reserve for records. A request begins only with
-//! both.
+//! The disk space of a request, and the reserve for records. A request begins only with both.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -33,8 +32,7 @@ fn probe_directory(place: &Path) -> io::Result<()> {
 }
 
 impl Spool {
-    /// Allocates the reserve if it is missing or was used. If the disk is too full for it even
-    /// without stored inputs, it is too full to begin a run.
+    /// Allocates the reserve if it is missing or was used, if need be in place of stored inputs.
     ///
     /// # Errors
     /// The disk is full, a record is being written in the reserved space, or another I/O error.
@@ -80,8 +78,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes a small file in each directory that a request needs, and in `others`. This is the
-    /// only way to notice a used-up quota.
+    /// Writes a small file in each needed directory and `others`: only this shows a used-up quota.
     ///
     /// # Errors
     /// An I/O error: the disk or the quota is used up, or a directory is not writable.

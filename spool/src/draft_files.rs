@@ -15,8 +15,7 @@ use crate::error::SpoolError;
 use crate::hash_progress::HashProgress;
 use crate::sync;
 
-/// The files of a request that is being drafted. Dropping it before [`DraftFiles::commit`] removes
-/// them.
+/// The files of a drafted request. Dropping it before [`DraftFiles::commit`] removes them.
 #[must_use]
 pub struct DraftFiles {
     request: PathBuf,

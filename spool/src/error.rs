@@ -58,8 +58,7 @@ impl SpoolError {
         Self::Ledger { path: path.to_owned(), fault }
     }
 
-    /// Returns the shortage behind this error, if waiting can end it. Waiting never repairs a
-    /// failed sync.
+    /// Returns the shortage that waiting can end. Waiting never repairs a failed sync.
     #[must_use]
     pub fn shortage(&self) -> Option<Shortage> {
         match self {
@@ -74,8 +73,7 @@ impl SpoolError {
         self.shortage() == Some(Shortage::DiskSpace)
     }
 
-    /// Returns whether a call failed for a moment only (ENOMEM, EINTR, EAGAIN), regardless of the
-    /// object.
+    /// Returns whether the failure was momentary (ENOMEM, EINTR, EAGAIN), not the object's.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         use rustix::io::Errno;
@@ -175,7 +173,6 @@ impl fmt::Display for SpoolError {
     }
 }
 
-/// Returns the help text for an unreliable ledger.
 fn ledger_help(path: &Path) -> String {
     let state = path.parent().unwrap_or(path).display();
     format!(

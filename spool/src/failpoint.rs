@@ -1,15 +1,11 @@
 //! Named points between two operations where a test can kill the program: the arrows of the state
-//! table. In a program built without the feature `failpoints`, [`reach`] does nothing. No decision
-//! may depend on a failpoint.
+//! table. Without the feature `failpoints`, [`reach`] does nothing. No decision may depend on a
+//! failpoint. A program built with the feature reads three environment variables:
 //!
-//! A program built with the feature reads three environment variables:
-//!
-//! - `TOOLEXEC_FAILPOINT=<name>[:<nth>]`: the program kills itself (SIGKILL) when it reaches that
-//!   point for the first or the nth time.
-//! - `TOOLEXEC_FAILPOINT_STOP=<name>[:<nth>]`: the program stops all its threads there (SIGSTOP)
-//!   until it is continued. With `all` it stops at every point, every time.
-//! - `TOOLEXEC_FAILPOINT_LOG=<file>`: the program appends the name of each point that it reaches,
-//!   one per line.
+//! - `TOOLEXEC_FAILPOINT=<name>[:<nth>]`: it kills itself there (SIGKILL), the first or nth time.
+//! - `TOOLEXEC_FAILPOINT_STOP=<name>[:<nth>]`: it stops all its threads there (SIGSTOP) until it is
+//!   continued. With `all` it stops at every point, every time.
+//! - `TOOLEXEC_FAILPOINT_LOG=<file>`: it appends the name of each point it reaches, one per line.
 
 model::closed_set! {
     /// A point between two operations, in the order in which a request reaches them.
@@ -104,11 +100,11 @@ mod active {
     }
 
     fn is_requested(variable: &str, point: Failpoint, reached: &AtomicU32) -> bool {
-        let Ok(asked) = std::env::var(variable) else { return false };
-        if asked == "all" {
+        let Ok(selected) = std::env::var(variable) else { return false };
+        if selected == "all" {
             return true;
         }
-        let (name, nth) = asked.split_once(':').unwrap_or((&asked, "1"));
+        let (name, nth) = selected.split_once(':').unwrap_or((&selected, "1"));
         name == point.as_str() && (reached.fetch_add(1, Ordering::SeqCst) + 1).to_string() == nth
     }
 }

@@ -21,8 +21,7 @@ impl HashProgress {
         self.done_bytes.fetch_add(u64::try_from(bytes).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Returns the bytes hashed so far and the total, once hashing has begun. The first never
-    /// exceeds the second, even if a file grows or is read twice.
+    /// Returns the bytes hashed so far, at most the total, and the total, once hashing has begun.
     #[must_use]
     pub fn bytes(&self) -> Option<(u64, u64)> {
         let all = *self.all_bytes.get()?;

@@ -1,5 +1,4 @@
-//! The incoming directory: other users submit requests there. It is read by handle, and nothing in
-//! it is trusted.
+//! The incoming directory, where other users submit requests: read by handle, and never trusted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -23,7 +22,6 @@ use crate::sidecars::{AIS_SUFFIX, Sidecars, is_signature_of};
 const NAME_BYTES_MAX: usize = 128;
 /// The most files considered next to one request: more than a request may have.
 const SIDECARS_MAX: usize = 128;
-/// The sticky bit of a directory.
 const STICKY: u32 = 0o1000;
 
 /// The open directory `approved/`.
@@ -55,8 +53,7 @@ pub struct SubmissionEntry {
 }
 
 impl SubmissionName {
-    /// Classifies a name. A name that begins with a dot is still being written, and one that does
-    /// not end in `.md` is not a submission.
+    /// Classifies a name. One with a leading dot is unfinished; other ends than `.md` are ignored.
     fn of(name: &str) -> Option<Self> {
         if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
             return None;
@@ -83,8 +80,7 @@ impl SubmissionName {
 pub struct InboxListing {
     /// True if the directory has no entry at all.
     pub is_empty: bool,
-    /// The number of names that end like a request's and are not UTF-8. A record cannot name them,
-    /// so they are ignored.
+    /// The number of ignored requests whose names are not UTF-8: a record cannot name them.
     pub non_utf8_names: u64,
 }
 
@@ -156,8 +152,7 @@ impl Inbox {
         Ok((found.mtime(), found.mtime_nsec()))
     }
 
-    /// Passes every submission to `see`, in no order. They are not collected here, because their
-    /// number has no limit.
+    /// Passes every submission to `see`, in no order. Their number has no limit: none is collected.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -189,9 +184,8 @@ impl Inbox {
         Ok(listed)
     }
 
-    /// Returns the files that belong to these requests, by the name of the request: orders, the AIS
-    /// bundle, and a limited number of signatures. Other files with such names must not crowd them
-    /// out.
+    /// Returns the files of these requests, by request name: orders, the AIS bundle, and a limited
+    /// number of signatures. Other files with such names must not crowd them out.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -223,11 +217,10 @@ impl Inbox {
         Ok(found)
     }
 
-    /// Returns one digest of a request and its files. It changes when a file is added, removed or
-    /// changed.
+    /// Returns one digest of a request and its files, which changes with any of them.
     #[must_use]
-    pub fn digest(&self, request: &str, companions: &BTreeSet<OsString>) -> Sha256 {
-        let names = companions.iter().map(OsString::as_os_str).chain([OsStr::new(request)]);
+    pub fn digest(&self, request: &str, sidecar_names: &BTreeSet<OsString>) -> Sha256 {
+        let names = sidecar_names.iter().map(OsString::as_os_str).chain([OsStr::new(request)]);
         let rows: Vec<String> =
             names.map(|name| format!("{name:?} {:?}", self.identity(name))).collect();
         Sha256::of(rows.join("\n").as_bytes())
@@ -269,7 +262,7 @@ impl Spool {
         &self,
         dropbox: &Inbox,
         name: &str,
-        companions: &BTreeSet<OsString>,
+        sidecar_names: &BTreeSet<OsString>,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
         let path = dropbox.path.join(name);
@@ -284,12 +277,12 @@ impl Spool {
         let read = read_bounded(&file, &path, REQUEST_BYTES_MAX, AllowedLinks::One)?;
         let file = File::from(file);
         let found = file.metadata().map_err(SpoolError::io(&path, "stat"))?;
-        let companions = Sidecars::among(companions, &dropbox.path, name)?;
+        let sidecars = Sidecars::among(sidecar_names, &dropbox.path, name)?;
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs_path = dropbox.path.join(format!("{stem}.inputs"));
         let inputs = open_inputs(&inputs_path);
         let dropped = SubmittedFileId::of(&dropbox.path, &found);
         let origin = Origin::Submitted { dropped, _open: file };
-        self.copy(read, name, companions, (inputs, inputs_path), origin, id)
+        self.copy(read, name, sidecars, (inputs, inputs_path), origin, id)
     }
 }

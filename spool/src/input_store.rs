@@ -1,11 +1,9 @@
 //! Stored inputs of earlier runs, one file per digest, so that the same bytes are not written
-//! twice.
-//!
-//! A slot gets a stored file as a hard link, and only one slot at a time. The name of a stored file
-//! proves nothing about its contents: the user of a stored file compares it byte by byte with the
-//! input. A file that was torn by a crash (nothing here is made durable), damaged or tampered with
-//! is noticed and replaced. Only the owner of the state directory can reach this directory (0700).
-//! It is a cache: it may be emptied at any time, and a run never fails because of it.
+//! twice. A slot gets a stored file as a hard link, and only one slot at a time. The name of a
+//! stored file proves nothing: its user compares it byte by byte with the input, and replaces a
+//! file that was torn by a crash (nothing here is made durable), damaged or tampered with. Only the
+//! owner of the state directory can reach this directory (0700). It is a cache: it may be emptied
+//! at any time, and a run never fails because of it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,7 +15,6 @@ use std::time::{Duration, SystemTime};
 use model::Sha256;
 use rustix::fs::OFlags;
 
-/// The limits of the store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StoreLimits {
     pub(crate) bytes_max: u64,
@@ -25,7 +22,6 @@ pub(crate) struct StoreLimits {
     pub(crate) unused_max: Duration,
 }
 
-/// The directory of stored inputs.
 pub(crate) struct InputStore {
     directory: PathBuf,
     bounds: StoreLimits,
@@ -66,11 +62,11 @@ impl InputStore {
             }
             return None;
         }
-        let lent = open_stored(to).and_then(|file| {
+        let opened = open_stored(to).and_then(|file| {
             file.set_modified(SystemTime::now())?;
             Ok(file)
         });
-        match lent {
+        match opened {
             Ok(file) if is_linked_elsewhere(&file) => {
                 remove(to);
                 None
@@ -102,7 +98,6 @@ impl InputStore {
         }
     }
 
-    /// Deletes the stored file of this digest.
     pub(crate) fn delete(&self, sha256: &Sha256) {
         remove(&self.path_of(sha256));
         self.invalidate_usage();
@@ -117,7 +112,6 @@ impl InputStore {
         self.invalidate_usage();
     }
 
-    /// Deletes the files that no run has used for too long.
     pub(crate) fn expire(&self) {
         match self.entries() {
             Ok(entries) => {
@@ -133,7 +127,7 @@ impl InputStore {
         entry.used.elapsed().is_ok_and(|unused| unused > self.bounds.unused_max)
     }
 
-    /// Makes room for one more file by deleting the least recently used ones.
+    /// Makes space for one more file by deleting the least recently used ones.
     fn evict_for(&self, bytes: u64) -> io::Result<()> {
         let StoreLimits { bytes_max, files_max, .. } = self.bounds;
         let fits = |held: StoreUsage| {
@@ -204,9 +198,8 @@ fn open_stored(path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidData, "not a file of the input store"))
 }
 
-/// Returns whether a slot already has this file. Two sandboxes must not share one: a lock on it
-/// would be visible to both. Two links are allowed, one here and one in the slot. If there are
-/// more, the caller copies the file.
+/// Returns whether another slot has this file: two links are allowed, one here and one in the slot.
+/// Two sandboxes must not share a file, because a lock on it would be visible to both.
 fn is_linked_elsewhere(file: &File) -> bool {
     file.metadata().map_or(true, |found| found.nlink() > 2)
 }

@@ -5,14 +5,13 @@
 //!                                                      results/.new-<id>/ ──publish──▶ results/<id>/
 //! ```
 //!
-//! Two arrows are barriers. The *intent* is durable before exec, and *published* is durable before
-//! the original leaves `approved/`. Everything between them is either a pure function of durable
-//! bytes or can be lost without harm. The ledger line of the intent uses a request up: it never
-//! runs twice. This crate decides nothing about requests and runs nothing.
+//! Two arrows are barriers: the *intent* is durable before exec, and *published* before the
+//! original leaves `approved/`. Everything between them is a pure function of durable bytes, or can
+//! be lost without harm. The ledger line of the intent uses a request up: it never runs twice. This
+//! crate decides nothing about requests and runs nothing.
 //!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only
-//! and none of the files that use it. Every other file imports downwards, so the modules have no
-//! cycle.
+//! Types that several files of a module share are in its `model.rs`, which imports definitions
+//! only. Every file imports downwards, so the modules have no cycle.
 
 #![forbid(unsafe_code)]
 

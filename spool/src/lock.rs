@@ -1,5 +1,4 @@
-//! Locks on files that other processes may hold. Every wait has a time limit, because the holder
-//! may be stopped.
+//! File locks. Every wait has a time limit, because the process that holds a lock may be stopped.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -16,7 +15,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// lock while other locks are taken and released.
 pub(crate) const LOCKS_READS: usize = 3;
 
-/// The kind of lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockMode {
     Shared,
@@ -42,7 +40,6 @@ impl FileLock {
         Self(file)
     }
 
-    /// Returns the locked file.
     pub(crate) fn file(&self) -> &File {
         &self.0
     }

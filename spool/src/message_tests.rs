@@ -52,7 +52,7 @@ fn of_the_ledger() -> Vec<Named> {
     .concat()
 }
 
-fn of_a_survey() -> Vec<Named> {
+fn of_a_report() -> Vec<Named> {
     [
         every!(SpoolProblem:
             Illegal(IllegalState::TwoResults),
@@ -91,7 +91,7 @@ fn of_a_survey() -> Vec<Named> {
 }
 
 #[test]
-fn the_errors_say_what_they_said() {
+fn error_texts_match_the_snapshot() {
     let others = [
         every!(PermissionStoreError:
             Refused(PermissionError::NoToolRequested),
@@ -106,6 +106,6 @@ fn the_errors_say_what_they_said() {
         ),
         every!(Shortage: DiskSpace, Descriptors),
     ];
-    let texts = vec![of_the_spool(), of_the_ledger(), of_a_survey(), others.concat()];
+    let texts = vec![of_the_spool(), of_the_ledger(), of_a_report(), others.concat()];
     assert_texts("spool", texts);
 }

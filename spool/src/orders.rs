@@ -1,7 +1,6 @@
-//! An operator's orders for one request, as files next to it: `<file>.hold` keeps it from running
-//! while the file exists, `<file>.release` ends the hold, `<file>.cancel` cancels the request. The
-//! files have no content and are never read. Every user who may submit requests may create them. An
-//! order must never let a request run that would not run without it.
+//! An operator's orders for one request, as empty files next to it: `<file>.hold` keeps it from
+//! running, `<file>.release` ends the hold, `<file>.cancel` cancels it. Every submitter may create
+//! them. An order must never let a request run that would not run without it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,20 +19,19 @@ use crate::sync;
 const ORDER_MODE: u32 = 0o644;
 
 impl Inbox {
-    /// Returns the order that applies to a request, from the files next to it. Cancel takes
-    /// precedence, and hold applies unless it is released. The file type does not matter: an order
-    /// only ever restricts.
+    /// Returns the order that applies: cancel takes precedence, and hold applies until released.
+    /// The file type does not matter: an order only ever restricts.
     ///
     /// # Errors
     /// The files of a released hold cannot be removed.
     pub fn order(
         &self,
         request: &str,
-        companions: &BTreeSet<OsString>,
+        sidecar_names: &BTreeSet<OsString>,
     ) -> Result<Option<PlacedOrder>, SpoolError> {
         let by = |order: OperatorOrder| {
             let name = OsString::from(order.file_name(request));
-            if !companions.contains(&name) {
+            if !sidecar_names.contains(&name) {
                 return None;
             }
             let found = statat(self.handle().as_fd(), &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -51,8 +49,7 @@ impl Inbox {
         Ok(None)
     }
 
-    /// Creates the file of an order next to a request by a rename, readable by all users. Returns
-    /// false if it already exists.
+    /// Creates the file of an order by a rename, readable by all users. Returns false if it exists.
     ///
     /// # Errors
     /// The file cannot be created.

@@ -15,8 +15,7 @@ use crate::reserve::Reserve;
 
 /// The time limit for a process to make a directory and lock it, which takes microseconds.
 const CREATION_TIME_MAX: Duration = Duration::from_secs(60);
-/// The attempts to take the lock. A process that tests for a daemon holds the lock for a moment
-/// only.
+/// The attempts to take the lock: a process that tests for a daemon holds it for a moment only.
 const LOCK_TRIES: u32 = 10;
 const LOCK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -85,8 +84,7 @@ impl Spool {
         for name in ["work", "archive", "quarantine"] {
             make_dir(&spool.join(name), 0o700)?;
         }
-        // The launcher and the tool's uid must be able to pass; the mode of the parent keeps others
-        // out.
+        // The launcher and the tool's uid must pass; the mode of the parent keeps others out.
         make_dir(&state.join("staging"), 0o755)?;
         let store = make_dir(&state.join("inputs"), 0o700)?;
         let results = make_dir(&places.results, 0o755)?;
@@ -123,8 +121,7 @@ impl Spool {
         &self.paths.results
     }
 
-    /// Returns whether a process may still be between the two steps of making this object. A daemon
-    /// has no concurrent process; embedded runs do.
+    /// Returns whether a concurrent embedded run may still be making this object.
     pub(crate) fn may_be_incomplete(&self, path: &Path) -> bool {
         let made = fs::metadata(path).and_then(|found| found.modified()).ok();
         let age = made.and_then(|at| at.elapsed().ok());
@@ -143,8 +140,7 @@ impl Spool {
         self.paths.state.join("staging")
     }
 
-    /// Adds the file system of this directory to the barriers. Call it before anything is written
-    /// there.
+    /// Adds a directory's file system to the barriers. Call it before anything is written there.
     ///
     /// # Errors
     /// The directory cannot be opened.
@@ -152,8 +148,7 @@ impl Spool {
         self.barrier.cover(directory)
     }
 
-    /// Checks that the paths of the spool and the state still lead to the files that were locked.
-    /// If not, another daemon may hold the lock of the files there now.
+    /// Checks that the paths still lead to the locked files. Otherwise another daemon may be there.
     ///
     /// # Errors
     /// [`SpoolError::Replaced`] if not.
@@ -256,7 +251,6 @@ pub(crate) fn make_dir(path: &Path, mode: u32) -> Result<PathBuf, SpoolError> {
     fs::canonicalize(path).map_err(SpoolError::io(path, "resolve"))
 }
 
-/// Locks a state and its spool exclusively, as a daemon does.
 pub(crate) fn lock_exclusively(places: &SpoolPaths) -> Result<[FileLock; 2], SpoolError> {
     let lock = |path: PathBuf| take_lock(&path, SpoolMode::Daemon);
     Ok([lock(places.state.join("lock"))?, lock(places.spool.join(".lock"))?])

@@ -1,7 +1,6 @@
 //! Publishing: a result is collected under a hidden name and appears whole, by one rename.
-//!
-//! Everything is written through the open directory. If the results directory is removed meanwhile,
-//! the write fails; it never creates a second directory with half a result.
+//! Everything is written through the open directory: if the results directory is removed meanwhile,
+//! the write fails and never creates a second directory with half a result.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File};
@@ -21,8 +20,7 @@ use crate::failpoint::{Failpoint, reach};
 use crate::paths::Spool;
 use crate::sync;
 
-/// The prefix of a result directory whose record did not verify, before its id. The operator
-/// examines it.
+/// The prefix of a result whose record did not verify, before its id. The operator examines it.
 pub(crate) const UNVERIFIED_PREFIX: &str = ".unverified-";
 
 /// A result that is being collected, as `.new-<result_id>` in the results directory.
@@ -31,8 +29,7 @@ pub struct ResultDraft {
     result_id: ResultId,
     hidden: PathBuf,
     results: PathBuf,
-    /// Locked while this process or the launcher has it open, so that recovery can distinguish
-    /// it from a leftover.
+    /// Locked while this process or the launcher uses it: recovery sees that it is not a leftover.
     directory: File,
 }
 
@@ -114,8 +111,7 @@ impl Spool {
     }
 
     /// Begins to collect a result. Returns `None` if a result of this id exists or is being
-    /// collected, here or in another results directory of this state. Result ids contain whole
-    /// seconds, so the caller takes a later one.
+    /// collected in a results directory of this state. The caller then takes a later second.
     ///
     /// # Errors
     /// The disk.
@@ -132,8 +128,7 @@ impl Spool {
         }
     }
 
-    /// Begins to collect the result of a run that was begun with this results directory. Returns
-    /// `None` if a result of this id exists there or is being collected.
+    /// Begins to collect a run's result in its directory. Returns `None` if the id is taken there.
     ///
     /// # Errors
     /// The disk.
@@ -248,8 +243,7 @@ impl ResultDraft {
         cleared().map_err(SpoolError::io(&self.hidden, "clear"))
     }
 
-    /// Moves everything collected to another hidden name and begins again in the same place.
-    /// Returns the new path, for the operator to examine and remove.
+    /// Moves everything to another hidden path, returned for the operator, and begins again.
     ///
     /// # Errors
     /// The disk.

@@ -1,6 +1,5 @@
-//! The emergency reserve: disk space kept free so that refusals and `indeterminate` records can be
-//! written when the disk is full. It must never be allocated again while a record that uses it is
-//! being written.
+//! The emergency reserve: disk space for refusals and `indeterminate` records on a full disk. It
+//! must never be allocated again while a record that uses it is being written.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -13,7 +12,6 @@ use rustix::io::Errno;
 
 use crate::error::SpoolError;
 
-/// The size of the reserve.
 pub(crate) const RESERVE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The file that occupies the space, and the number of records that use the space now.
@@ -22,8 +20,7 @@ pub(crate) struct Reserve {
     records_in_use: AtomicUsize,
 }
 
-/// Shows that the reserved space is free for a record. While one of these lives, the space is not
-/// reserved again.
+/// The reserved space is free for a record, and not reserved again, while one of these lives.
 #[must_use]
 pub struct ReserveInUse<'a> {
     records_in_use: &'a AtomicUsize,
@@ -40,8 +37,7 @@ impl Reserve {
         Self { path: spool.join(".reserve"), records_in_use: AtomicUsize::new(0) }
     }
 
-    /// Allocates the reserve if it is missing. If the disk is too full, `free` frees some space
-    /// first.
+    /// Allocates the reserve if it is missing. If the disk is too full, `free` frees space first.
     ///
     /// # Errors
     /// The disk is full, a record is being written in the reserved space, or another I/O error.

@@ -12,16 +12,14 @@ const DESCRIPTORS_MIN: usize = 32;
 /// The resource that is lacking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
-    /// Disk space: the disk is full, has no free inode, or the user's quota is used up (`ENOSPC`,
-    /// `EDQUOT`).
+    /// Disk space: a full disk, no free inode, or a used-up quota (`ENOSPC`, `EDQUOT`).
     DiskSpace,
     /// File descriptors, of this process or of the host (`EMFILE`, `ENFILE`).
     Descriptors,
 }
 
 impl Shortage {
-    /// Returns the resource that the failed call lacked, or `None` for an error that waiting cannot
-    /// fix.
+    /// Returns the resource that the call lacked, or `None` if waiting cannot fix the error.
     #[must_use]
     pub fn of(error: &io::Error) -> Option<Self> {
         match Errno::from_io_error(error)? {
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_errno_is_told_as_what_it_is() {
+    fn each_errno_has_its_message() {
         for (errno, want) in [
             (Errno::NOSPC, Some(Shortage::DiskSpace)),
             (Errno::DQUOT, Some(Shortage::DiskSpace)),

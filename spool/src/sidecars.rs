@@ -18,7 +18,6 @@ use crate::error::SpoolError;
 /// The suffix of the AIS bundle's name, after the request's stem.
 pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 
-/// The files beside one request.
 pub(crate) struct Sidecars {
     pub(crate) signatures: Vec<SignatureFile>,
     /// The reason for each signature that exists and was not read. It may be a rejection.
@@ -61,7 +60,6 @@ impl Sidecars {
         Ok(found)
     }
 
-    /// Returns every file that was read, with its name.
     pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let signatures = self.signatures.iter().map(|it| (it.name.clone(), it.bytes.clone()));
         let ais = match &self.ais {
@@ -72,31 +70,29 @@ impl Sidecars {
     }
 }
 
-/// Adds the signatures of a request: every `<file>*.sig`. An unreadable one is added as unread,
-/// because it may be a rejection.
+/// Adds every `<file>*.sig`, an unreadable one as unread, because it may be a rejection.
 fn add_signatures(
-    companions: &mut Sidecars,
+    sidecars: &mut Sidecars,
     mut names: Vec<OsString>,
     directory: &OwnedFd,
     parent: &Path,
 ) {
     names.sort();
-    // Reading one file over the limit lets the policy see that there are too many. The rest is
-    // reported as unread, because one of the files that were read may be missing or unreadable
-    // later.
+    // One file over the limit shows the policy that there are too many. The rest is reported as
+    // unread, because one of the files that were read may be missing or unreadable later.
     const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
     if let Some(beyond) = names.get(READ_MAX) {
         let path = model::escape_line(&parent.join(beyond).display().to_string());
         let (count, max) = (names.len(), policies::SIGNATURE_FILES_MAX);
         let why = format!("{path}: one of {count} signature files; at most {max} are read");
-        companions.unread.push(why);
+        sidecars.unread.push(why);
     }
     for name in names.into_iter().take(READ_MAX) {
         let path = parent.join(&name);
         match read_signature(directory, &path, name) {
-            Ok(Some(file)) => companions.signatures.push(file),
+            Ok(Some(file)) => sidecars.signatures.push(file),
             Ok(None) => {}
-            Err(error) => companions.unread.push(model::escape_line(&error.to_string())),
+            Err(error) => sidecars.unread.push(model::escape_line(&error.to_string())),
         }
     }
 }

@@ -1,9 +1,7 @@
-//! Staging: makes private copies of the input files and hashes them while copying.
-//!
-//! The tool reads exactly the hashed bytes: those in the slot, never the original files. If the
-//! bytes of an input were staged before, the input is still read and hashed, and compared with the
-//! stored copy, which the slot then shares (`store`). Staged inputs need not survive a crash: a run
-//! that was not begun is staged again.
+//! Staging: copies the input files privately and hashes them meanwhile. The tool reads exactly the
+//! hashed bytes: those in the slot, never the originals. Bytes staged before are still read and
+//! hashed, and compared with the stored copy that the slot then shares (`input_store`). Staged
+//! inputs need not survive a crash: a run that was not begun stages them again.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Seek};
@@ -159,7 +157,6 @@ fn current_bytes(claimed: &Claimed, inputs: &[Input]) -> u64 {
     inputs.iter().filter_map(size).fold(0, u64::saturating_add)
 }
 
-/// The length of a staged input, or the violation.
 type StagedInput = Result<u64, Violation>;
 
 fn stage_input(
@@ -227,8 +224,7 @@ fn mismatch(input: &Input, found: Sha256) -> Violation {
     Violation::error(Code::InputsMismatch, message).hint(hint)
 }
 
-/// Makes the parent directories of an input in the slot, accessible to the tool regardless of the
-/// umask.
+/// Makes an input's parent directories in the slot, accessible to the tool despite the umask.
 fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
     for (at, _) in name.match_indices('/') {
         let path = slot.join(&name[..at]);

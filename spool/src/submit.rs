@@ -1,8 +1,6 @@
 //! Submits a request to the spool in a fixed order: inputs, signatures, and the `.md` last, by a
-//! rename. The code runs as the submitter, and the daemon trusts nothing of it.
-//!
-//! A request is submitted whole or not at all. A failed call removes the files it made and never
-//! touches existing ones.
+//! rename. The code runs as the submitter, and the daemon trusts nothing of it. A request is
+//! submitted whole or not at all. A failed call removes only the files it made.
 
 mod placing;
 
@@ -37,17 +35,11 @@ pub enum SubmitOutcome {
     /// The request and all its files were submitted.
     Request(PathBuf),
     /// The same request was already waiting. These signature files, or its AIS bundle, were added.
-    Signatures {
-        /// The waiting request.
-        request: PathBuf,
-        /// The names of the files.
-        names: Vec<String>,
-    },
+    Signatures { request: PathBuf, names: Vec<String> },
 }
 
 impl SubmissionFiles {
-    /// Reads the request and the signatures next to it. `inputs` is the directory of its inputs;
-    /// the default is `<stem>.inputs/` next to the request.
+    /// Reads the request and its signatures. `inputs` defaults to `<stem>.inputs/` next to it.
     ///
     /// # Errors
     /// The request cannot be read.
@@ -64,8 +56,8 @@ impl SubmissionFiles {
             _ => PathBuf::from("."),
         };
         let inputs = inputs.map_or_else(|| parent.join(inputs_name(&file_name)), Path::to_owned);
-        let companions = Sidecars::of(&parent, &file_name)?;
-        Ok(Self { file_name, bytes, sidecars: companions, inputs })
+        let sidecars = Sidecars::of(&parent, &file_name)?;
+        Ok(Self { file_name, bytes, sidecars, inputs })
     }
 
     /// Returns the request's file name.
@@ -143,8 +135,7 @@ impl SubmissionFiles {
         Ok(dropped)
     }
 
-    /// Returns whether the same bytes are waiting there. A file that cannot be read counts as
-    /// different.
+    /// Returns whether the same bytes are waiting there. An unreadable file counts as different.
     fn is_waiting_at(&self, target: &Path) -> bool {
         let read = open_file(target).and_then(|file| {
             read_bounded(&file.into(), target, validator::REQUEST_BYTES_MAX, AllowedLinks::Any)
@@ -169,8 +160,7 @@ impl SubmissionFiles {
             place_whole(&path, &bytes, made)?;
             names.push(name);
         }
-        // The daemon has taken the request meanwhile: signatures without it would stay there for
-        // ever.
+        // The daemon has taken the request meanwhile: signatures alone would stay for ever.
         if names.is_empty() || fs::symlink_metadata(target).is_err() {
             return Err(already_waiting(target));
         }

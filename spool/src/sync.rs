@@ -1,6 +1,5 @@
-//! Commits files: write, fsync the tree, rename without replacing, fsync the directory.
-//!
-//! Nothing else in the workspace may rename or write whole files (clippy bans it), except `fresh`,
+//! Commits files: write, fsync the tree, rename without replacing, fsync the directory. Nothing
+//! else in the workspace may rename or write whole files (clippy bans it), except `atomic_file`,
 //! for directories that others may write to. A failed sync is never retried: the kernel may have
 //! dropped the pages, and a second try would report success falsely.
 
@@ -35,8 +34,7 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             sync_tree(&entry.path())?;
         } else {
-            // Others may write in some trees: never follow or wait for an object that they put
-            // there.
+            // Others may write in some trees: never follow or wait for an object of theirs.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
             File::from(open(entry.path(), flags | OFlags::CLOEXEC, Mode::empty())?).sync_all()?;
         }
@@ -64,8 +62,7 @@ fn each_file(path: &Path, see: &mut dyn FnMut(&File) -> io::Result<()>) -> io::R
     Ok(())
 }
 
-/// Renames over an existing file in one file system. Readers see either file whole, and so does a
-/// start after a crash.
+/// Renames over a file in one file system. Readers see either file whole, also after a crash.
 pub(crate) fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     renameat(CWD, from, CWD, to)?;
     sync_dir(to.parent().unwrap_or(to))

@@ -18,8 +18,7 @@ const LISTED_MAX: usize = 10_000;
 /// The most undeclared files that are reported.
 const UNDECLARED_MAX: usize = 20;
 
-/// Returns a violation for each undeclared file. The approver did not see them, so the request is
-/// refused instead of ignoring them.
+/// Returns a violation for each undeclared file, because the approver did not see it.
 pub(crate) fn undeclared(
     directory: &OwnedFd,
     path: &Path,
@@ -42,8 +41,7 @@ pub(crate) fn undeclared(
     Ok(unknown.take(UNDECLARED_MAX).map(violation).collect())
 }
 
-/// Lists the names below a directory of another user. A directory that cannot be listed counts as
-/// an undeclared file.
+/// Lists the names below a directory. One that cannot be listed counts as an undeclared file.
 fn list(directory: &OwnedFd, listing: Dir, prefix: &str, depth: usize, found: &mut Vec<String>) {
     for entry in listing {
         let Ok(entry) = entry else {

@@ -129,7 +129,6 @@ fn result_id() -> ResultId {
     ResultId::for_request("2026-02-09T17:00:00Z".parse().unwrap(), &ID.parse().unwrap())
 }
 
-/// Returns every path below `top` with its length.
 fn tree(top: &Path) -> Vec<(PathBuf, u64)> {
     let mut all = Vec::new();
     for entry in fs::read_dir(top).unwrap() {
@@ -146,7 +145,7 @@ fn tree(top: &Path) -> Vec<(PathBuf, u64)> {
 }
 
 #[test]
-fn a_refusal_that_was_published_is_put_away_and_not_told_again() {
+fn a_refusal_that_was_published_is_archived_and_not_recorded_again() {
     let scene = RecoveryScene::new();
     let spool = scene.open();
     scene.claimed(&spool).note_result(&result_id()).unwrap();
@@ -236,7 +235,7 @@ fn an_object_that_was_never_read_has_a_claim_of_its_own() {
 }
 
 #[test]
-fn what_nobody_can_explain_is_left_as_it_is_and_found() {
+fn an_unexplained_state_is_left_as_it_is_and_found() {
     let scene = RecoveryScene::new();
     let spool = scene.open();
     let claimed = scene.claimed(&spool);
@@ -253,7 +252,7 @@ fn what_nobody_can_explain_is_left_as_it_is_and_found() {
 }
 
 #[test]
-fn a_survey_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
+fn fsck_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
     let scene = RecoveryScene::new();
     let spool = scene.open();
     let seen = spool::check_spool(&scene.places, &mut |_| true);
@@ -267,7 +266,7 @@ fn a_survey_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
 }
 
 #[test]
-fn a_survey_finds_what_a_ledger_put_back_does_not_know() {
+fn fsck_finds_what_a_restored_ledger_does_not_know() {
     let scene = RecoveryScene::new();
     drop(scene.open());
     scene.published();

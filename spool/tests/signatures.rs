@@ -1,5 +1,4 @@
-//! The signature files next to a request. Every file with a signature's name is read or reported as
-//! unread, because it may be a rejection.
+//! Every file with a signature's name is read or reported as unread: it may be a rejection.
 
 #![allow(
     clippy::unwrap_used,
@@ -22,8 +21,7 @@ use spool::SubmissionFiles;
 
 const NAME: &str = "TR-20260209-160501Z-stage.md";
 
-/// Returns the files that were read, and the reports of the others. Claiming and submitting give
-/// the same.
+/// Returns the read files and the reports of the others. Claiming and submitting give the same.
 fn beside(scene: &SpoolScene) -> (Vec<String>, Vec<String>) {
     let path = scene.top.join(NAME);
     fs::write(&path, "a request").unwrap();
@@ -43,7 +41,6 @@ fn at(scene: &SpoolScene, ending: &str) -> PathBuf {
     scene.top.join(format!("{NAME}{ending}"))
 }
 
-/// Creates an object at a path.
 type Placing = fn(&SpoolScene, PathBuf);
 
 #[test]
@@ -61,7 +58,7 @@ fn any_label_is_one() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn what_cannot_be_read_is_reported() {
     let odd: [(&str, Placing); 5] = [
         ("a hard link", |scene, path| {
             fs::write(scene.top.join("kept"), "a rejection").unwrap();
@@ -88,7 +85,7 @@ fn what_cannot_be_read_is_told() {
 }
 
 #[test]
-fn a_name_that_cannot_be_shown_is_told() {
+fn a_name_that_cannot_be_shown_is_reported() {
     for label in [&b"\xff"[..], b"a\nb", "a\u{200b}b".as_bytes()] {
         let scene = SpoolScene::new();
         let name = [NAME.as_bytes(), b".", label, b".sig"].concat();
@@ -100,7 +97,7 @@ fn a_name_that_cannot_be_shown_is_told() {
 }
 
 #[test]
-fn names_beyond_the_limit_are_told_although_others_cannot_be_read() {
+fn names_beyond_the_limit_are_reported_although_others_cannot_be_read() {
     let scene = SpoolScene::new();
     let fifo = at(&scene, ".00.sig");
     assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());

@@ -183,8 +183,7 @@ fn a_file_that_changes_while_it_is_staged_is_refused_or_staged_as_it_was() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let open = OpenOptions::new().write(true).open(&path).unwrap();
-            // On hosts of any speed, the number of changes during the staging varies from none to
-            // many.
+            // Hosts differ in speed: any number of changes happens during the staging.
             for pause_ms in [1, 2, 4, 8, 16, 32, 64].into_iter().cycle() {
                 if stop.load(Ordering::Relaxed) {
                     break;
@@ -232,7 +231,7 @@ fn an_input_that_is_too_large_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn what_nobody_used_for_long_is_let_go() {
+fn what_was_unused_for_long_is_deleted() {
     let scene = SpoolScene::new();
     let spool = scene.spool();
     let mut digests = Vec::new();

@@ -1,13 +1,12 @@
 //! The time from an approved file to its published, signed and durable record: `cargo build
-//! --release --workspace && cargo bench -p toolexec-tests --bench pipeline`.
+//! --release --workspace && cargo bench -p toolexec-tests --bench pipeline`. The tool is a static
+//! program that does nothing. Each round measures every row once, so that the ratios hold on a
+//! shared machine; absolute times do not. The script `by_hand.sh`, as a careful user would write
+//! it, runs on the same disk for comparison.
 //!
-//! The tool is a static program that does nothing. Each round measures every row once, so that the
-//! ratios hold on a shared machine; absolute times do not. The daemon is compared with a script
-//! that a careful user would write (`by_hand.sh`), on the same disk.
-//!
-//! Environment: `ROUNDS` is the number of rounds, `COLD_US` the time of a cold sandbox (default:
-//! measured by `cargo bench -p sandbox --bench launch`), `TOOLEXEC_PROOF_CONFIG` more lines of
-//! configuration. Must leave nothing behind, and never measure its own preparation.
+//! Environment: `ROUNDS`, `COLD_US` (the time of a cold sandbox; default: measured by `cargo bench
+//! -p sandbox --bench launch`), `TOOLEXEC_PROOF_CONFIG` (more lines of configuration). Must leave
+//! nothing behind, and never measure its own preparation.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,7 +24,7 @@ use toolexec_tests::crash_support::{
     CountedTool, SocketLauncher, configure_for_crash_tests, count_calls, signal_tracee,
     strace_command, strace_works,
 };
-use toolexec_tests::timing::{RequestSupply, Times, env_number};
+use toolexec_tests::timing::{PreparedRequests, Times, env_number};
 use toolexec_tests::{Bench, Service, SmallDisk, list, workspace};
 
 const BURST: usize = 100;
@@ -52,7 +51,7 @@ fn main() {
     let (mut fsync, mut commit) = (Times::default(), Times::default());
     for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
         // The first runs find no prewarmed sandbox.
-        row.supply.submit_warm_up(5);
+        row.requests.submit_warm_up(5);
     }
     for _ in 0..rounds {
         for row in [Some(&mut ours), in_memory.as_mut(), by_hand.as_mut()].into_iter().flatten() {
@@ -86,7 +85,7 @@ fn start<'a>(bench: &'a Bench, tool: &CountedTool) -> Service<'a> {
 
 /// One way to process requests, and its times.
 struct PipelineRow {
-    supply: RequestSupply,
+    requests: PreparedRequests,
     at_once: [Times; AT_ONCE.len()],
     /// The time of a whole burst.
     burst: Times,
@@ -95,16 +94,16 @@ struct PipelineRow {
 impl PipelineRow {
     fn of(spool: &Path) -> Self {
         let (at_once, burst) = Default::default();
-        Self { supply: RequestSupply::for_spool(spool), at_once, burst }
+        Self { requests: PreparedRequests::for_spool(spool), at_once, burst }
     }
 
     fn one_round(&mut self) {
         for ((at_once, times), kept) in AT_ONCE.into_iter().zip(&mut self.at_once) {
             for _ in 0..times {
-                kept.extend(self.supply.submit_timed(at_once).0);
+                kept.extend(self.requests.submit_timed(at_once).0);
             }
         }
-        self.burst.add(self.supply.submit_timed(BURST).1);
+        self.burst.add(self.requests.submit_timed(BURST).1);
     }
 
     fn print(&self, name: &str) {
@@ -170,19 +169,19 @@ fn disk_alone(place: &Path, fsync: &mut Times, commit: &mut Times) {
 
 /// Returns the median time of a cold sandbox, from its own bench.
 fn cold_sandbox_us() -> Option<f64> {
-    if let Ok(said) = std::env::var("COLD_US") {
-        return Some(said.parse().unwrap());
+    if let Ok(output) = std::env::var("COLD_US") {
+        return Some(output.parse().unwrap());
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut cargo = Command::new(cargo);
     cargo.args(["bench", "-q", "-p", "sandbox", "--bench", "launch"]).env("ROUNDS", "50");
-    let said = cargo.current_dir(workspace()).stderr(Stdio::inherit()).output().ok()?;
-    let said = String::from_utf8_lossy(&said.stdout).into_owned();
-    let row = said.lines().find_map(|line| line.strip_prefix("ours, cold sandbox: spec to end"))?;
+    let output = cargo.current_dir(workspace()).stderr(Stdio::inherit()).output().ok()?;
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    let row =
+        output.lines().find_map(|line| line.strip_prefix("ours, cold sandbox: spec to end"))?;
     row.split_whitespace().next()?.parse().ok()
 }
 
-/// The script, running in a directory of its own.
 struct ManualScript {
     child: Child,
     spool: PathBuf,
@@ -225,17 +224,17 @@ fn count_syncs(tool: &CountedTool) {
         let bench = Bench::new();
         let mut service = Service::prepare(&bench, &tool.service_config(&bench));
         configure_for_crash_tests(&service);
-        let _door = SocketLauncher::start(&bench, &service);
+        let _launcher = SocketLauncher::start(&bench, &service);
         let log = bench.scratch().path().join("trace");
         let command = strace_command(&service, &["--seccomp-bpf", "-e", SYNCS], &log);
         service.spawn_as(command);
         service.wait_for("the daemon to be ready", |service| service.log().contains("ready"));
-        let mut supply = RequestSupply::of(&service);
-        supply.submit_warm_up(1);
+        let mut requests = PreparedRequests::of(&service);
+        requests.submit_warm_up(1);
         // The work after a run is finished by then.
         std::thread::sleep(Duration::from_millis(500));
         let before: u32 = count_calls(&log).values().sum();
-        assert_eq!(supply.submit_timed(count).0.len(), count);
+        assert_eq!(requests.submit_timed(count).0.len(), count);
         std::thread::sleep(Duration::from_millis(500));
         let kinds = count_calls(&log);
         let of_it = f64::from(kinds.values().sum::<u32>() - before);

@@ -1,10 +1,8 @@
-//! The cost of waiting requests for the running one, and the cost of an idle daemon: `cargo build
-//! --release --workspace && cargo bench -p toolexec-tests --bench queue`.
-//!
-//! Requests leave `approved/` one after the other while a fixed number waits. The time from one
-//! departure to the next is the cost. `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60)
-//! change the numbers, `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing
-//! behind.
+//! The cost of waiting requests for the running one, and of an idle daemon: `cargo build --release
+//! --workspace && cargo bench -p toolexec-tests --bench queue`. Requests leave `approved/` one
+//! after the other while a fixed number waits; the time from one departure to the next is the cost.
+//! `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60) change the numbers,
+//! `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing behind.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +13,9 @@
 use std::time::{Duration, Instant};
 
 use toolexec_tests::crash_support::{CountedTool, configure_for_crash_tests};
-use toolexec_tests::timing::{Departures, RequestSupply, env_number, rss_kib, voluntary_switches};
+use toolexec_tests::timing::{
+    Departures, PreparedRequests, env_number, rss_kib, voluntary_switches,
+};
 use toolexec_tests::{Bench, Service};
 
 const FEW: usize = 10;
@@ -40,19 +40,18 @@ fn measure_departures(tool: &CountedTool, waiting: usize, measured: usize) -> f6
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &tool.service_config(&bench));
     configure_for_crash_tests(&service);
-    let mut supply = RequestSupply::of(&service);
-    supply.write_waiting(waiting);
-    let next = supply.prepare(WARM_UP + measured);
+    let mut requests = PreparedRequests::of(&service);
+    requests.write_waiting(waiting);
+    let next = requests.prepare(WARM_UP + measured);
     let mut departures = Departures::of(&service.path("approved"));
     let started = Instant::now();
     let command = service.command();
     service.spawn_as(command);
     let (mut first, mut begun, mut rss) = (Duration::ZERO, Instant::now(), 0);
     for (number, name) in next.iter().enumerate() {
-        // Any one of them.
         assert!(!departures.wait().is_empty());
         // Keeps the number of waiting requests constant.
-        supply.submit_one(name);
+        requests.submit_one(name);
         match number {
             0 => first = started.elapsed(),
             WARM_UP => begun = Instant::now(),
@@ -76,7 +75,7 @@ fn measure_idle(tool: &CountedTool) {
     let mut service = Service::prepare(&bench, &tool.service_config(&bench));
     configure_for_crash_tests(&service);
     service.spawn();
-    RequestSupply::of(&service).submit_warm_up(3);
+    PreparedRequests::of(&service).submit_warm_up(3);
     std::thread::sleep(Duration::from_secs(3));
     let pid = service.process().0;
     let before = voluntary_switches(pid);

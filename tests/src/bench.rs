@@ -13,11 +13,9 @@ use crate::request::{RequestText, SavedRequest};
 use crate::scratch::{ScratchDir, list};
 use crate::skip;
 
-/// The account that tests use as an ordinary user when they run as root: its uid and gid.
-///
-/// `games` exists on every Debian host and owns no processes. OpenSSH refuses to work for an
-/// account without a name. On a host without `games` the tests use an unused number, and tests that
-/// need the name are skipped.
+/// The account that tests use as an ordinary user when they run as root: its uid and gid. `games`
+/// exists on every Debian host and owns no processes. OpenSSH needs an account with a name: on a
+/// host without `games` the tests use an unused number, and tests that need the name are skipped.
 fn ordinary_account() -> (u32, u32) {
     let accounts = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let fields: Vec<_> = accounts
@@ -48,18 +46,18 @@ impl CliOutput {
     #[must_use]
     pub fn of(command: &mut Command) -> Self {
         let begun = Instant::now();
-        let said = command.stdin(Stdio::null()).output().unwrap();
-        Self::from_output(&said, begun.elapsed())
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        Self::from_output(&output, begun.elapsed())
     }
 
     /// Converts the output of a finished program.
     #[must_use]
-    pub fn from_output(said: &std::process::Output, took: Duration) -> Self {
+    pub fn from_output(output: &std::process::Output, took: Duration) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {
-            code: said.status.code(),
-            stdout: text(&said.stdout),
-            stderr: text(&said.stderr),
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
             elapsed: took,
         }
     }
@@ -79,7 +77,6 @@ impl CliOutput {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Asserts the exit code.
     #[track_caller]
     pub fn assert_code(&self, code: i32) {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -111,8 +108,7 @@ impl Bench {
         Self::of(false)
     }
 
-    /// Returns a bench that acts as root. If the tests do not run as root, logs a skip and returns
-    /// `None`.
+    /// Returns a bench that acts as root, or logs a skip and returns `None` without root.
     #[must_use]
     pub fn as_root(test: &str) -> Option<Self> {
         if !tests_run_as_root() {
@@ -122,8 +118,7 @@ impl Bench {
         Some(Self::of(false))
     }
 
-    /// Returns a bench that acts as an ordinary user. If that user cannot create user namespaces,
-    /// logs a skip and returns `None`.
+    /// Returns a bench of an ordinary user. Logs a skip and returns `None` without user namespaces.
     #[must_use]
     pub fn as_ordinary_user(test: &str) -> Option<Self> {
         let bench = Self::of(tests_run_as_root());
@@ -146,25 +141,21 @@ impl Bench {
         Self { scratch, drop_rights }
     }
 
-    /// The scratch directory of the test.
     #[must_use]
     pub fn scratch(&self) -> &ScratchDir {
         &self.scratch
     }
 
-    /// Returns true if the acting user is root.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.uid() == 0
     }
 
-    /// The uid of the acting user.
     #[must_use]
     pub fn uid(&self) -> u32 {
         fs::metadata(self.home()).unwrap().uid()
     }
 
-    /// The home directory of the acting user.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.scratch.path().join("home")
@@ -182,8 +173,7 @@ impl Bench {
         self.state().join("results")
     }
 
-    /// A command of ours or of the host, started as the acting user. It inherits nothing from the
-    /// environment of the tests.
+    /// A command started as the acting user, with nothing from the environment of the tests.
     #[must_use]
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let ours = self.scratch.path().join("bin").join(program.as_ref());
@@ -206,7 +196,6 @@ impl Bench {
         command
     }
 
-    /// Runs `toolexec` with these arguments.
     #[must_use]
     pub fn toolexec<S: AsRef<std::ffi::OsStr>>(
         &self,
@@ -245,9 +234,9 @@ impl Bench {
     #[must_use]
     #[track_caller]
     pub fn run_recorded(&self, request: &RequestText) -> (CliOutput, Record) {
-        let said = self.run(&self.save(request));
-        let record = Record::of(&said);
-        (said, record)
+        let output = self.run(&self.save(request));
+        let record = Record::of(&output);
+        (output, record)
     }
 
     /// Asserts that the run left only its record: no claim, no staging slot, no hidden result.

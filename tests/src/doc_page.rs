@@ -1,5 +1,4 @@
-//! Pages of the documentation, read as a user reads them. It must never change a page: a test that
-//! leaves out a part quotes that part.
+//! Pages of the documentation. Must never change one: a test that leaves out a part quotes it.
 
 use std::fs;
 
@@ -39,7 +38,6 @@ impl DocPage {
         &self.name
     }
 
-    /// The text of the page.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text

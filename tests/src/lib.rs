@@ -1,9 +1,7 @@
 //! Support for the black-box suites: the built programs, one scratch directory per test, an acting
-//! user (root or an ordinary user), valid requests, and the outputs and files of the programs.
-//!
-//! It knows the product only from outside: by its programs, their files and their processes. It
-//! must never link a crate of ours, repair anything after a program, or leave a file, process or
-//! mount behind.
+//! user (root or an ordinary user), valid requests, and the outputs and files of the programs. It
+//! knows the product only by its programs, their files and processes. Must never link a crate of
+//! ours, repair anything after a program, or leave a file, process or mount behind.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -45,9 +43,9 @@ pub use subordinate_ids::{RUN_UIDS, with_user_range};
 /// Returns true if `ssh-keygen`, the independent verifier, works here. Otherwise logs a skip.
 #[must_use]
 pub fn ssh_keygen_works(test: &str) -> bool {
-    let asked = std::process::Command::new("ssh-keygen").args(["-l", "-f", "/dev/null"]).output();
-    let why = match asked {
-        Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
+    let result = std::process::Command::new("ssh-keygen").args(["-l", "-f", "/dev/null"]).output();
+    let why = match result {
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
         Err(error) => error.to_string(),
     };
     // For a user without a name it refuses to work and does not mention /dev/null.

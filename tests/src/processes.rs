@@ -4,7 +4,6 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A process of this host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Process(pub u32);
 

@@ -7,7 +7,6 @@ use std::time::SystemTime;
 pub(crate) const PROGRAMS: [&str; 4] =
     ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
 
-/// The directory of the workspace.
 #[must_use]
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -44,9 +43,8 @@ pub fn programs() -> PathBuf {
     chosen
 }
 
-/// Returns the time at which `toolexec` was linked, if all programs exist. Every change of a
-/// library links it again. The time of the launcher does not count, because `cargo test` also
-/// builds it alone.
+/// Returns the time at which `toolexec` was linked, if all programs exist; a change of any library
+/// links it again. The launcher's time does not count, because `cargo test` also builds it alone.
 fn link_time(place: &Path) -> Option<SystemTime> {
     if !PROGRAMS.iter().all(|name| place.join(name).is_file()) {
         return None;

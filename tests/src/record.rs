@@ -13,21 +13,20 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads the record that `run --format json` names. Asserts that the JSON values match the
-    /// record.
+    /// Reads the record that `run --format json` names, and asserts that the JSON matches it.
     #[must_use]
     #[track_caller]
-    pub fn of(said: &CliOutput) -> Self {
-        let json = said.json();
+    pub fn of(output: &CliOutput) -> Self {
+        let json = output.json();
         let record = Self::at(Path::new(json["record"].as_str().unwrap()));
-        assert_eq!(json["verified"], true, "{said:#?}");
-        assert_eq!(json["outcome"].as_str(), Some(record.outcome()), "{said:#?}");
+        assert_eq!(json["verified"], true, "{output:#?}");
+        assert_eq!(json["outcome"].as_str(), Some(record.outcome()), "{output:#?}");
         assert_eq!(
             json["exit_code"].to_string(),
             record.front_matter_value("exit_code"),
-            "{said:#?}"
+            "{output:#?}"
         );
-        assert_eq!(json["result_id"].as_str(), Some(record.id()), "{said:#?}");
+        assert_eq!(json["result_id"].as_str(), Some(record.id()), "{output:#?}");
         record
     }
 
@@ -52,7 +51,6 @@ impl Record {
         line[key.len() + 2..].trim_matches('"')
     }
 
-    /// The `outcome` of the record.
     #[must_use]
     pub fn outcome(&self) -> &str {
         self.front_matter_value("outcome")
@@ -64,21 +62,18 @@ impl Record {
         self.path.file_name().unwrap().to_str().unwrap()
     }
 
-    /// The captured standard output.
     #[must_use]
     #[track_caller]
     pub fn stdout(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.path.join("stdout")).unwrap()).into_owned()
     }
 
-    /// The captured standard error.
     #[must_use]
     #[track_caller]
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.path.join("stderr")).unwrap()).into_owned()
     }
 
-    /// Asserts the outcome.
     #[track_caller]
     pub fn assert_outcome(&self, outcome: &str) {
         assert_eq!(

@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The files of a request.
 #[derive(Debug)]
 pub struct SavedRequest {
     pub id: String,
     pub path: PathBuf,
-    /// The directory with its inputs.
     pub inputs: PathBuf,
 }
 
@@ -35,9 +33,9 @@ fn output_of(command: &mut Command, input: &[u8]) -> String {
     use std::io::Write;
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).unwrap();
-    let said = child.wait_with_output().unwrap();
-    assert!(said.status.success());
-    String::from_utf8(said.stdout).unwrap()
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -70,7 +68,6 @@ impl RequestText {
         }
     }
 
-    /// Adds an input file.
     pub fn input(mut self, name: &str, content: impl AsRef<[u8]>) -> Self {
         self.inputs.push((name.to_owned(), content.as_ref().to_owned()));
         self
@@ -82,25 +79,21 @@ impl RequestText {
         self
     }
 
-    /// Replaces the command.
     pub fn command(mut self, command: &str) -> Self {
         command.clone_into(&mut self.command);
         self
     }
 
-    /// Sets `cpu_limit`.
     pub fn cpu(mut self, cores: &'static str) -> Self {
         self.cpu = cores;
         self
     }
 
-    /// Sets `time_limit_sec`.
     pub fn time_sec(mut self, seconds: u32) -> Self {
         self.time_sec = seconds;
         self
     }
 
-    /// Sets `memory_limit_mb`.
     pub fn memory_mb(mut self, mebibytes: u32) -> Self {
         self.memory_mb = mebibytes;
         self
@@ -112,7 +105,6 @@ impl RequestText {
         self
     }
 
-    /// Returns the content of the request file.
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> String {

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::programs::{PROGRAMS, programs};
 
-/// A directory of one test with the programs in `bin/`. Every user can read it; it is removed at
-/// the end.
+/// A directory of one test, removed at the end. Every user can read it. `bin/` has the programs.
 pub struct ScratchDir(PathBuf);
 
 impl ScratchDir {
@@ -32,7 +31,6 @@ impl ScratchDir {
         scratch
     }
 
-    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -103,7 +101,7 @@ impl SmallDisk {
     fn mounted(path: &Path, options: &str) -> Option<Self> {
         let mounted =
             Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(path).output();
-        mounted.is_ok_and(|said| said.status.success()).then(|| Self(path.to_owned()))
+        mounted.is_ok_and(|output| output.status.success()).then(|| Self(path.to_owned()))
     }
 
     /// Remounts the file system with `kib` KiB.

@@ -1,5 +1,4 @@
-//! A program on a terminal of a known size, as over ssh: in tmux, on a server of its own that ends
-//! with the test.
+//! A program on a terminal of a known size, as over ssh: in tmux, on the test's own server.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -58,9 +57,9 @@ impl<'a> TmuxScreen<'a> {
         let mut command = self.bench.command("tmux");
         command.env_remove("TMUX").env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8");
         command.arg("-u").arg("-S").arg(&self.socket).args(words);
-        let said = CliOutput::of(&mut command);
-        said.assert_code(0);
-        said.stdout
+        let output = CliOutput::of(&mut command);
+        output.assert_code(0);
+        output.stdout
     }
 
     /// Sends keys by their tmux names.
@@ -69,7 +68,6 @@ impl<'a> TmuxScreen<'a> {
         self.tmux(words.chain(keys.into_iter().map(|key| key.as_ref().to_owned())));
     }
 
-    /// Types a text and Enter.
     pub fn type_line(&self, text: &str) {
         self.tmux(["send-keys", "-l", text]);
         self.type_keys(["Enter"]);
@@ -87,12 +85,10 @@ impl<'a> TmuxScreen<'a> {
         self.tmux(["paste-buffer", "-p", "-r"]);
     }
 
-    /// Resizes the window.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.tmux(["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
-    /// Returns the text on the screen.
     #[must_use]
     pub fn text(&self) -> String {
         self.tmux(["capture-pane", "-p"])
@@ -117,8 +113,8 @@ impl<'a> TmuxScreen<'a> {
             self.tmux(["display-message", "-p", "#{pane_tty} #{alternate_on} #{cursor_flag}"]);
         let tty = tty.trim_end();
         let (path, flags) = tty.split_once(' ').unwrap();
-        let said = CliOutput::of(Command::new("stty").arg("-F").arg(path).arg("-a"));
-        format!("{flags} {}", said.stdout)
+        let output = CliOutput::of(Command::new("stty").arg("-F").arg(path).arg("-a"));
+        format!("{flags} {}", output.stdout)
     }
 
     /// Waits until the screen contains this text, and returns the whole screen.

@@ -12,7 +12,6 @@ use crate::record::Record;
 use crate::request::{RequestText, SavedRequest};
 use crate::scratch::list;
 
-/// The configuration of a daemon.
 pub struct ServiceConfig {
     pub policy: String,
     pub shutdown_grace_sec: u32,
@@ -56,51 +55,48 @@ pub struct Service<'a> {
 impl<'a> Service<'a> {
     /// Creates the spool and the configuration. Starts nothing.
     #[must_use]
-    pub fn prepare(bench: &'a Bench, asked: &ServiceConfig) -> Self {
+    pub fn prepare(bench: &'a Bench, config: &ServiceConfig) -> Self {
         let service = Self { bench, child: None, starts: 0 };
         let root = bench.home();
         fs::create_dir_all(service.spool().join("approved")).unwrap();
         for place in [service.spool(), service.spool().join("approved")] {
             chown(place, Some(bench.uid()), Some(bench.uid())).unwrap();
         }
-        fs::write(root.join("policy.yaml"), &asked.policy).unwrap();
-        let mut config = format!(
+        fs::write(root.join("policy.yaml"), &config.policy).unwrap();
+        let mut text = format!(
             "config_version: 1\nspool: {0}/spool\nstate: {0}/daemon\npolicy: {0}/policy.yaml\n\
              scan_interval_sec: 30\nshutdown_grace_sec: {1}\n",
             root.display(),
-            asked.shutdown_grace_sec
+            config.shutdown_grace_sec
         );
-        if let Some(signers) = &asked.allowed_signers {
-            config.push_str(&format!("allowed_signers: {}\n", signers.display()));
+        if let Some(signers) = &config.allowed_signers {
+            text.push_str(&format!("allowed_signers: {}\n", signers.display()));
         }
-        if let Some(prewarmed_sandboxes) = asked.prewarmed_sandboxes {
-            config.push_str(&format!("prewarmed_sandboxes: {prewarmed_sandboxes}\n"));
+        if let Some(prewarmed_sandboxes) = config.prewarmed_sandboxes {
+            text.push_str(&format!("prewarmed_sandboxes: {prewarmed_sandboxes}\n"));
         }
-        fs::write(service.config(), config).unwrap();
+        fs::write(service.config(), text).unwrap();
         service
     }
 
     /// Creates the spool and the configuration, and starts the daemon.
     #[must_use]
-    pub fn start(bench: &'a Bench, asked: &ServiceConfig) -> Self {
-        let mut service = Self::prepare(bench, asked);
+    pub fn start(bench: &'a Bench, config: &ServiceConfig) -> Self {
+        let mut service = Self::prepare(bench, config);
         service.spawn();
         service
     }
 
-    /// The path of the configuration.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.bench.home().join("toolexecd.yaml")
     }
 
-    /// The spool directory.
     #[must_use]
     pub fn spool(&self) -> PathBuf {
         self.bench.home().join("spool")
     }
 
-    /// The daemon's state directory.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.bench.home().join("daemon")
@@ -112,7 +108,6 @@ impl<'a> Service<'a> {
         self.spool().join(path)
     }
 
-    /// Returns the command that starts the daemon.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = self.bench.command("toolexecd");
@@ -144,7 +139,6 @@ impl<'a> Service<'a> {
         stat.is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
     }
 
-    /// Returns the exit status if the daemon has ended.
     pub fn exit_status(&mut self) -> Option<ExitStatus> {
         let status = self.child.as_mut().unwrap().try_wait().unwrap()?;
         self.child = None;
@@ -200,7 +194,6 @@ impl<'a> Service<'a> {
         fs::remove_file(self.state().join("ledger.head")).unwrap_or_default();
     }
 
-    /// Returns the names of the staging slots.
     #[must_use]
     pub fn staging_slots(&self) -> Vec<String> {
         list(&self.state().join("staging"))
@@ -234,7 +227,6 @@ impl<'a> Service<'a> {
         names
     }
 
-    /// Returns every published record.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let results = self.path("results");
@@ -272,18 +264,15 @@ impl<'a> Service<'a> {
         CliOutput::of(&mut command)
     }
 
-    /// Sends the daemon a signal.
     pub fn signal(&self, signal: &str) {
         kill(signal, self.process());
     }
 
-    /// The process of the daemon.
     #[must_use]
     pub fn process(&self) -> Process {
         Process(self.child.as_ref().unwrap().id())
     }
 
-    /// Appends a line to the configuration.
     pub fn configure(&self, line: &str) {
         let text = fs::read_to_string(self.config()).unwrap();
         fs::write(self.config(), format!("{text}{line}\n")).unwrap();

@@ -1,7 +1,5 @@
-//! Gives the ordinary user of the tests subordinate ids.
-//!
-//! `/etc/subuid`, `/etc/subgid` and `/run` are replaced in a mount namespace only. The files of the
-//! host are never changed.
+//! Gives the ordinary user of the tests subordinate ids. `/etc/subuid`, `/etc/subgid` and `/run`
+//! are replaced in a mount namespace only: the files of the host are never changed.
 
 use std::fs;
 use std::path::Path;
@@ -18,8 +16,7 @@ const ID_RANGE: &str = "1950000000:65536";
 /// The account whose id `setpriv` gives to an ordinary user's programs.
 const ACCOUNT: &str = "games";
 
-/// Runs `act` with subordinate ids for the ordinary user. Logs a skip and returns `None` if this
-/// host does not allow it.
+/// Runs `act` with subordinate ids. Logs a skip and returns `None` if this host does not allow it.
 ///
 /// # Panics
 /// Panics if a mount fails.

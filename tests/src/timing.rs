@@ -1,8 +1,6 @@
-//! Measures the time from an approved file to its published, durable record. A request leaves
-//! `approved/` only after its record is durable, so the measurement ends when the file disappears.
-//!
-//! Must never take part in what it measures: requests are written beforehand, and inotify reports
-//! departures.
+//! Measures the time from an approved file to its durable record. A request leaves `approved/` only
+//! then, so the measurement ends when the file disappears. Must never take part in what it
+//! measures: requests are written beforehand, and inotify reports departures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,12 +23,10 @@ const STUCK_AFTER_SEC: i64 = 60;
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// Adds one duration.
     pub fn add(&mut self, took: Duration) {
         self.0.push(took);
     }
 
-    /// Adds several durations.
     pub fn extend(&mut self, others: impl IntoIterator<Item = Duration>) {
         self.0.extend(others);
     }
@@ -46,7 +42,7 @@ impl Times {
 }
 
 /// Requests prepared in a directory beside `approved/`; one rename submits one of them.
-pub struct RequestSupply {
+pub struct PreparedRequests {
     prepared_dir: PathBuf,
     approved_dir: PathBuf,
     template: RequestText,
@@ -54,7 +50,7 @@ pub struct RequestSupply {
     written: usize,
 }
 
-impl RequestSupply {
+impl PreparedRequests {
     /// Requests of a static program that does nothing, for the spool of a service.
     #[must_use]
     pub fn of(service: &Service<'_>) -> Self {
@@ -99,7 +95,6 @@ impl RequestSupply {
         }
     }
 
-    /// Submits one prepared request.
     pub fn submit_one(&self, name: &str) {
         fs::rename(self.prepared_dir.join(name), self.approved_dir.join(name)).unwrap();
     }
@@ -111,8 +106,7 @@ impl RequestSupply {
         }
     }
 
-    /// Submits `count` requests at once. Returns the time that each took to leave, and the total
-    /// time.
+    /// Submits `count` requests at once. Returns the time until each left, and the total time.
     #[must_use]
     pub fn submit_timed(&mut self, count: usize) -> (Vec<Duration>, Duration) {
         let names = self.prepare(count);
@@ -141,7 +135,6 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Watches a directory.
     #[must_use]
     pub fn of(directory: &Path) -> Self {
         let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
@@ -157,9 +150,9 @@ impl Departures {
     #[must_use]
     pub fn wait(&mut self) -> String {
         while self.departed.is_empty() {
-            let mut asked = [PollFd::new(&self.watch, PollFlags::IN)];
+            let mut polled = [PollFd::new(&self.watch, PollFlags::IN)];
             let most = Timespec { tv_sec: STUCK_AFTER_SEC, tv_nsec: 0 };
-            assert_eq!(poll(&mut asked, Some(&most)), Ok(1), "nothing leaves approved/ any more");
+            assert_eq!(poll(&mut polled, Some(&most)), Ok(1), "nothing leaves approved/ any more");
             let mut reader = Reader::new(&self.watch, &mut self.buffer);
             loop {
                 let event = reader.next().unwrap();

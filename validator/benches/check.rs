@@ -1,8 +1,7 @@
 //! Measures the time of a check: of a typical request and result, of the worst content of 256 KiB,
 //! and its growth with size, which must be linear. It only prints the measurements with the goals,
-//! and must never fail a build.
-//!
-//! Run `cargo bench -p validator --bench check`, optionally with the prefix of a name after `--`.
+//! and must never fail a build. Run `cargo bench -p validator --bench check`, optionally with the
+//! prefix of a name after `--`.
 
 #[path = "check/shapes.rs"]
 mod shapes;
@@ -119,17 +118,17 @@ fn worst(criterion: &mut Criterion) -> Vec<Measurement> {
 
 fn growth(criterion: &mut Criterion) {
     let mut last: Option<f64> = None;
-    let mut told = String::from("\nOrdinary text, four times as much each time\n");
+    let mut table = String::from("\nOrdinary text, four times as much each time\n");
     for kib in [16, 64, 256] {
         let bytes = shapes::ordinary(REQUEST, kib * 1024);
         assert!(check(&bytes), "ordinary text is not valid");
         let name = format!("ordinary text, {kib} KiB");
         let Some(seconds) = fastest(criterion, &name, || check(&bytes)) else { return };
         let ratio = last.map_or(String::new(), |last| format!("{:.2} times", seconds / last));
-        told += &format!("  {kib:>4} KiB {:>10}  {ratio}\n", shown(seconds));
+        table += &format!("  {kib:>4} KiB {:>10}  {ratio}\n", shown(seconds));
         last = Some(seconds);
     }
-    print!("{told}");
+    print!("{table}");
 }
 
 /// Returns the median time of a process, or None if it cannot run.

@@ -1,6 +1,5 @@
-//! Measures a scan for secrets in an honest request and in hostile texts:
-//! `cargo run --release -p validator --example secrets`. It must never fail a build, because
-//! machines differ.
+//! Measures a scan for secrets: `cargo run --release -p validator --example secrets`. It must never
+//! fail a build, because machines differ.
 #![allow(dead_code, reason = "the tests use all of what this shares with them")]
 #![allow(clippy::unwrap_used, reason = "a failing measurement may panic")]
 

@@ -46,8 +46,7 @@ impl std::error::Error for FillError {}
 /// Fills in `approved_by` and `approved_utc` where they are empty.
 ///
 /// # Errors
-/// [`FillError`]: a key is missing, or its empty value cannot be separated from the rest of the
-/// text.
+/// [`FillError`]: a key is missing, or its empty value cannot be separated from the text.
 pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<FilledRequest, FillError> {
     let text = std::str::from_utf8(bytes).map_err(|_| FillError::FrontMatter)?;
     let values = [("approved_by", yaml(by.as_str())), ("approved_utc", yaml(&at.to_string()))];

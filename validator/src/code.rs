@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-/// Calls a macro with one line for each code: its variant, its text, the rule of [`crate::rules`]
-/// that documents it, and its meaning. This is the only place where a code is defined; a code
-/// without a rule does not compile.
+/// Calls a macro with one line for each code: variant, text, rule of [`crate::rules`] and meaning.
+/// This is the only definition of a code; a code without a rule does not compile.
 macro_rules! each_code {
     ($then:ident) => {
         $then! {
@@ -124,8 +123,7 @@ pub(crate) use each_code;
 
 macro_rules! codes {
     ($($variant:ident $code:literal $rule:path, $meaning:literal;)*) => {
-        /// The stable code of a violation (`command.chaining`). Families carry their last
-        /// component.
+        /// The stable code of a violation (`command.chaining`). Families carry their last part.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Code {
             $(#[doc = $meaning] $variant,)*

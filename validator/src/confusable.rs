@@ -1,6 +1,5 @@
-//! Detects words that look like other words (UTS #39): words of mixed scripts, and words whose
-//! letters all look like ASCII. Only words with non-ASCII letters are checked. A name must never be
-//! refused for being in its owner's script.
+//! Detects words that look like others (UTS #39): of mixed scripts, or of letters that all look
+//! ASCII. ASCII words are not checked. A name must never be refused for its owner's script.
 
 use model::{SourceSpan, TextLine, WithSpan, escape_line, has_deceptive};
 use unicode_security::MixedScript;
@@ -26,8 +25,7 @@ pub(crate) fn check_name(key: &str, name: WithSpan<&str>, report: &mut Report) {
     }
 }
 
-/// Returns the reason why a name can mislead a reader, if any: an invisible character, a change of
-/// direction, or letters of several scripts in one word.
+/// Returns the reason why a name misleads: an invisible character, a direction, mixed scripts.
 #[must_use]
 pub fn misleading_reason(name: &str) -> Option<&'static str> {
     if has_deceptive(name) {
@@ -40,8 +38,7 @@ pub fn misleading_reason(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the pairs of spellings to compare when one name must not be taken for another. The first
-/// pair ignores case. If a name is not all ASCII, a second pair compares appearance (UTS #39,
-/// skeleton).
+/// ignores case. If a name is not all ASCII, a second compares appearance (UTS #39, skeleton).
 #[must_use]
 pub fn comparable_spellings(name: &str, other: &str) -> Vec<(String, String)> {
     let lower = |name: &str| name.to_lowercase();

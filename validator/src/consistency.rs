@@ -1,5 +1,4 @@
-//! Consistency of the sections `## Input Files` and `## Output Expectations` with the front matter.
-//! The approver reads the sections, so a difference must never pass.
+//! Consistency of the sections about files, which the approver reads, with the front matter.
 
 use model::{Sha256, SourceSpan, TextLine, quote};
 
@@ -78,8 +77,7 @@ impl<'d, T> DeclarationIndex<'d, T> {
     }
 }
 
-/// Returns the paths below `root` that the line names, inside any Markdown, each with its byte
-/// offset.
+/// Returns the paths below `root` that the line names in any Markdown, with byte offsets.
 fn paths_below<'a>(line: &TextLine<'a>, root: &str) -> Vec<(&'a str, usize)> {
     let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     let mut found = Vec::new();

@@ -1,5 +1,4 @@
-//! The files that a request declares: inputs under /in with their digests, expected outputs under
-//! /out. A declared name must never leave its directory, however it is joined to a path.
+//! The declared inputs below /in and outputs below /out. A name must never leave its directory.
 
 use model::{Sha256, SourceSpan, WithSpan, quote};
 
@@ -159,8 +158,7 @@ fn relative_to_out<'n>(
     None
 }
 
-/// Returns true for up to 8 components of `[A-Za-z0-9._-]`, none empty and none beginning with a
-/// dot.
+/// Returns true for up to 8 components of `[A-Za-z0-9._-]`, none empty or beginning with a dot.
 fn is_plain_path(path: &str) -> bool {
     let component = |part: &str| {
         !part.is_empty()

@@ -1,5 +1,4 @@
-//! Splits a document into front matter and body. Front matter begins on the first line; a block
-//! further down must never be taken for it.
+//! Splits a document into front matter and body. Only a block on the first line is front matter.
 
 use model::{SourceSpan, TextLine};
 
@@ -18,8 +17,7 @@ pub(crate) struct FrontMatterMax {
 /// The limit is small because an approver reads every line of a request.
 pub(crate) const REQUEST_FRONT_MATTER_MAX: FrontMatterMax =
     FrontMatterMax { bytes: 64 * 1024, values: 10_000 };
-/// A result lists up to 1,000 artifacts and as many rejected objects, in addition to the content of
-/// the largest request.
+/// A result lists up to 1,000 artifacts and as many rejected objects, besides the largest request.
 pub(crate) const RESULT_FRONT_MATTER_MAX: FrontMatterMax =
     FrontMatterMax { bytes: 3 * 1024 * 1024, values: 150_000 };
 

@@ -1,5 +1,4 @@
-//! A draft: bytes of bounded size with a known owner. Checking consumes it and returns either a
-//! request or the refused bytes; it must never change the bytes.
+//! A draft: bytes of bounded size with an owner. A check gives a request or the unchanged bytes.
 
 use std::fmt;
 use std::ops::Deref;
@@ -86,12 +85,11 @@ impl Draft {
         self.read(place, now, ProseRules::Enforced)
     }
 
-    /// Reads the request of a record as of the time of the record. Skips the rules about
+    /// Reads the request of a record as of the time of the record, without the rules about
     /// instructions to a reader: they grow stricter with every version, but the recorded request
     /// does not change.
     ///
     /// # Errors
-    ///
     /// The message of the first violation that makes it unreadable.
     pub fn read_recorded(self, made: UtcTime) -> Result<PastRequest, String> {
         let DraftCheck { violations, verdict } =
@@ -102,7 +100,7 @@ impl Draft {
     }
 
     fn read(self, place: FileLocation, now: UtcTime, words: ProseRules) -> DraftCheck {
-        let asked = CheckContext {
+        let context = CheckContext {
             file_name: &self.file_name,
             file_name_severity: match place {
                 FileLocation::Spool => Severity::Error,
@@ -113,7 +111,7 @@ impl Draft {
             prose_rules: words,
         };
         let request_check::RequestReading { violations, failed, id, parts } =
-            request_check::read(&self.bytes, &asked);
+            request_check::read(&self.bytes, &context);
         let verdict = match parts {
             Some(parts) if !failed => {
                 let content = (self.bytes, self.sha256);
@@ -125,8 +123,7 @@ impl Draft {
     }
 }
 
-/// A request of a past run, read for comparison. It proves nothing to a decision, which takes a
-/// [`Request`].
+/// A past run's request, for comparison. It proves nothing; a decision takes a [`Request`].
 #[must_use]
 #[derive(Debug)]
 pub struct PastRequest(Request);

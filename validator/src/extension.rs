@@ -1,5 +1,4 @@
-//! The extension keys of TOOL-EXEC: the requester, the agent and the audience. They are claims of
-//! the text and must never be taken as verified.
+//! The extension keys: requester, agent and audience. Claims of the text, never taken as verified.
 
 use crate::confusable;
 use crate::fields::FrontMatterFields;

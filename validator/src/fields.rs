@@ -1,5 +1,4 @@
-//! Reads a front matter map with types. It reports every missing key and every wrong type, never
-//! stops at one, and never guesses a value.
+//! Reads a front matter map. It reports each missing key and wrong type, and guesses no value.
 
 use model::{SourceSpan, WithSpan, quote};
 
@@ -106,8 +105,7 @@ impl<'n> FrontMatterFields<'n> {
         None
     }
 
-    /// Returns the text if every line is free of deceptive characters; reports `frontmatter.value`
-    /// otherwise.
+    /// Returns the text if no line has deceptive characters; reports `frontmatter.value` otherwise.
     pub(crate) fn readable(
         &self,
         key: &str,

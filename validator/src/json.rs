@@ -46,7 +46,6 @@ impl std::error::Error for JsonError {}
 /// Reads one value that all readers of JSON understand alike.
 ///
 /// # Errors
-///
 /// Too many bytes, not JSON, a duplicate name, more than 128 levels, or a number beyond 2^53 - 1.
 pub fn read_json(bytes: &[u8], bytes_max: usize) -> Result<Value, JsonError> {
     if bytes.len() > bytes_max {
@@ -72,8 +71,8 @@ pub(crate) fn object(text: &str) -> Result<Map<String, Value>, (usize, String)> 
 }
 
 fn error_position(error: &serde_json::Error) -> (usize, String) {
-    let said = error.to_string();
-    let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+    let text = error.to_string();
+    let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     (error.line().max(1), message)
 }
 
@@ -94,8 +93,7 @@ fn first_imprecise_number(value: &Value) -> Option<String> {
     }
 }
 
-/// A value without duplicate names in its objects, for deserializing JSON within JSON. Numbers are
-/// not checked.
+/// A value without duplicate names, for deserializing JSON within JSON. Numbers are not checked.
 pub struct StrictJson(pub Value);
 
 impl<'de> Deserialize<'de> for StrictJson {

@@ -1,6 +1,5 @@
-//! The front matter of a request as a JSON Schema, for editors. It is generated from the same lists
-//! as the check but must never replace it: it sees one value at a time, no real dates and no
-//! sections.
+//! The front matter of a request as a JSON Schema, for editors. Generated from the same lists as
+//! the check, it must never replace it: it sees one value at a time, no real dates and no sections.
 
 use model::{Language, SLUG_MAX, has_deceptive};
 use serde_json::{Map, Value, json};
@@ -160,8 +159,7 @@ fn path() -> String {
     format!("{component}(/{component}){{0,{}}}", COMPONENTS_MAX - 1)
 }
 
-/// Returns the pattern of a host name, whose last label begins with a letter, or of an IPv4
-/// address, with an optional port.
+/// Returns the pattern of a host name (last label begins with a letter) or IPv4 address, with port.
 fn host() -> String {
     let label = |first: &str| format!("{first}([A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?");
     let name = format!("({}\\.)*{}", label("[A-Za-z0-9]"), label("[A-Za-z]"));
@@ -177,8 +175,7 @@ fn sentence_schema() -> Value {
     text(&format!("^[^{tricks}]*[^\\s{tricks}][^{tricks}]*$"))
 }
 
-/// Returns every control, direction and invisible character as the inside of a regular expression's
-/// class.
+/// Returns the inside of a class with every control, direction and invisible character.
 fn deceptive_class() -> String {
     let mut class = String::new();
     let mut open: Option<(char, char)> = None;

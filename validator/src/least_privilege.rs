@@ -1,5 +1,4 @@
-//! Warns about permissions that a request does not use. It never refuses: the text does not show
-//! which files a script reads or which hosts it reaches.
+//! Warns about unused permissions, never refuses: the text does not show what a script reads.
 
 use model::{Sha256, SourceSpan};
 
@@ -15,8 +14,7 @@ use crate::violation::Violation;
 const SOURCE_SUFFIXES: [&str; 11] =
     [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".go", "package.json"];
 
-/// Warns about inputs that no word of the command names. Sources next to a named source belong to
-/// it.
+/// Warns about inputs that no word of the command names. A source beside a named one is used.
 pub(crate) fn check_inputs(argv: &[String], inputs: &[Declaration<Sha256>], report: &mut Report) {
     let Some(named) = NamedInputs::of(argv) else { return };
     let runs_source = inputs.iter().any(|input| is_source(&input.path) && named.has(&input.path));
@@ -59,8 +57,7 @@ impl<'a> NamedInputs<'a> {
         Some(Self { runs })
     }
 
-    /// Returns true if the command names the path, a directory above it, or the Python module in
-    /// it.
+    /// Returns true if the command names the path, a directory above it, or its Python module.
     fn has(&self, path: &str) -> bool {
         let known = |name: &str| self.runs.binary_search(&name).is_ok();
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));

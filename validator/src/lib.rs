@@ -2,12 +2,11 @@
 //! it must never open a file, read the clock or the environment, run a program or draw a random
 //! number. It must never panic on any input.
 //!
-//! The entry point is [`Draft`]: bytes of bounded size with a known owner. [`Draft::check`] is the
+//! The entry point is [`Draft`], bytes of bounded size with a known owner. [`Draft::check`] is the
 //! only constructor of [`Request`], the proof that the text is well-formed and complete under the
-//! normative schema (seed 002). Other crates decide whether a request may run.
-//!
-//! Types that several files of a module share are in its `model.rs`, which imports definitions only
-//! and no file that uses it. Every other file imports downwards, so the modules form no cycle.
+//! normative schema (seed 002). Other crates decide whether a request may run. Types that several
+//! files of a module share are in its `model.rs`, which imports definitions only. Every other file
+//! imports downwards, so the modules form no cycle.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,4 @@
-//! The three resource limits of a request. A limit must be positive, and small enough that later
-//! arithmetic cannot overflow. Policy decides which values are *allowed*.
+//! The three resource limits: positive, and too small to overflow. Policy decides the maximum.
 
 use std::fmt;
 
@@ -114,8 +113,7 @@ fn whole(
     value
 }
 
-/// The maximum that a policy grants for each limit. The fields are public because plain numbers
-/// prove nothing.
+/// The maximum that a policy grants for each limit. Public fields: plain numbers prove nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LimitCeilings {
     /// Thousandths of a core.
@@ -126,8 +124,7 @@ pub struct LimitCeilings {
     pub time_sec: u64,
 }
 
-/// Warns about every limit of a request that equals its ceiling, because the requester has probably
-/// not estimated the need. Policy refuses limits above a ceiling.
+/// Warns about each limit that equals its ceiling, because its need was probably not estimated.
 #[must_use]
 pub fn ceiling_warnings(bytes: &[u8], ceilings: LimitCeilings) -> Vec<Violation> {
     let mut unread = Report::default();
@@ -142,8 +139,8 @@ pub fn ceiling_warnings(bytes: &[u8], ceilings: LimitCeilings) -> Vec<Violation>
     };
     let limits = RequestedLimits::read(&fields, &mut unread);
     let mut report = Report::default();
-    let mut tell = |key: &str, asked: Option<u64>, ceiling: u64| {
-        if asked == Some(ceiling) {
+    let mut warn_if_maximum = |key: &str, requested: Option<u64>, ceiling: u64| {
+        if requested == Some(ceiling) {
             let spot = fields.peek(key).map_or(SourceSpan::WHOLE_FILE, |node| node.spot);
             let message = format!("`{key}`: equals the maximum of policy");
             let hint = "request what the tool needs";
@@ -151,8 +148,8 @@ pub fn ceiling_warnings(bytes: &[u8], ceilings: LimitCeilings) -> Vec<Violation>
             report.add(row.hint(hint));
         }
     };
-    tell("cpu_limit", limits.cpu.map(|cpu| cpu.as_milli().into()), ceilings.cpu_milli);
-    tell("memory_limit_mb", limits.memory_mib, ceilings.memory_mb);
-    tell("time_limit_sec", limits.time_sec, ceilings.time_sec);
+    warn_if_maximum("cpu_limit", limits.cpu.map(|cpu| cpu.as_milli().into()), ceilings.cpu_milli);
+    warn_if_maximum("memory_limit_mb", limits.memory_mib, ceilings.memory_mb);
+    warn_if_maximum("time_limit_sec", limits.time_sec, ceilings.time_sec);
     report.into_rows()
 }

@@ -1,5 +1,4 @@
-//! Checks any file for `toolexec lint`. It must never yield a request: a file that passes the lint
-//! is not proof of anything.
+//! Checks any file for `toolexec lint`. It must never yield a request: the lint proves nothing.
 
 use model::UtcTime;
 
@@ -53,7 +52,7 @@ pub fn lint(
         let message = format!("file: {bytes} bytes; the limit is {REQUEST_BYTES_MAX} bytes");
         return (kind, vec![Violation::error(Code::TextTooLarge, message)]);
     }
-    let asked = CheckContext {
+    let context = CheckContext {
         file_name,
         file_name_severity: Severity::Warning,
         approval_severity: match expect {
@@ -63,7 +62,7 @@ pub fn lint(
         now,
         prose_rules: ProseRules::Enforced,
     };
-    (kind, request_check::read(bytes, &asked).violations)
+    (kind, request_check::read(bytes, &context).violations)
 }
 
 fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {

@@ -1,5 +1,4 @@
-//! Compares the texts of this crate's errors with `tests/snapshots/messages/validator.txt`. It must
-//! cover every error that a test can produce.
+//! Compares every error text of this crate with `tests/snapshots/messages/validator.txt`.
 
 #[path = "../../tests/snapshots/messages.rs"]
 mod shared;

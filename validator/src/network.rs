@@ -1,5 +1,4 @@
-//! The network that a request asks for: none, or hosts by name. Only the form is checked. This
-//! module resolves no name and never allows a host.
+//! The requested network: none, or hosts by name. Its form only: no name is resolved or allowed.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -74,8 +73,7 @@ fn is_host(host: &str) -> bool {
     {
         return false;
     }
-    // Some resolvers read `127.1` or `0x7f.1` as an address; only four decimal numbers are accepted
-    // as one.
+    // Some resolvers read `127.1` or `0x7f.1` as an address; here only four numbers are one.
     let last = host.rsplit('.').next().unwrap_or(host);
     let numeric = last.starts_with(|c: char| c.is_ascii_digit());
     !numeric || host.parse::<Ipv4Addr>().is_ok()
@@ -96,8 +94,7 @@ model::closed_set! {
 pub enum Network {
     /// No network at all.
     None,
-    /// Only these hosts. The list is empty only in a request that ran before empty lists were
-    /// refused.
+    /// Only these hosts. Empty only in a request that ran before empty lists were refused.
     Allowlist(Vec<HostPort>),
 }
 
@@ -126,8 +123,7 @@ impl Network {
         }
     }
 
-    /// Reads the requested network. An empty list was once allowed, so a request that ran with one
-    /// is still readable.
+    /// Reads the network. Empty lists were once allowed: a request that ran with one is readable.
     pub(crate) fn read(
         fields: &FrontMatterFields<'_>,
         words: ProseRules,

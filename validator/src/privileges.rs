@@ -1,7 +1,6 @@
 //! Instructions in prose to run with more rights than a tool has: `use sudo`, `run it as root`,
-//! `pass --privileged`, `disable seccomp`. They are errors: no approval may grant a request that
-//! instructs its operator or an agent to weaken the sandbox. A mere mention is not even a warning,
-//! because many honest sentences mention roots and rights.
+//! `pass --privileged`, `disable seccomp`. They are errors: no approval may grant a weaker sandbox.
+//! Many honest sentences mention roots and rights, so a mere mention is not even a warning.
 
 use crate::prose_analysis::{self, MentionKind, ProseToken, lower};
 use crate::table::WordTable;
@@ -87,7 +86,7 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
     let is_option = OPTIONS.has(&word.lower) || OPTIONS.has(option);
     let next = lower(words, index + 1);
     let joined = prose_analysis::continues(words, index + 1);
-    let told = match name {
+    let instructed = match name {
         // The command after it may have its own rule.
         _ if PROGRAMS.has(name) => {
             return (is_used(words, index)
@@ -119,7 +118,7 @@ pub(crate) fn find_instruction(words: &[ProseToken<'_>], index: usize) -> Option
         _ if CONFINEMENTS.has(name) => is_disabled(words, index),
         _ => false,
     };
-    told.then_some(1)
+    instructed.then_some(1)
 }
 
 /// Returns true for `use it`, `run with it` or `the tool needs it`.

@@ -1,5 +1,4 @@
-//! The rendered page of a document: headings, HTML, and replaced text. A person may approve the
-//! page of a forge or an editor, so it must never show another request than the source.
+//! The rendered page of a document. People may approve it: it must never show another request.
 
 use std::ops::Range;
 
@@ -121,8 +120,7 @@ impl RenderedPage {
         of_line.any(|heading| heading.second_level)
     }
 
-    /// Refuses headings that the page shows with a section's title but that begin no section in the
-    /// source.
+    /// Refuses headings that the page shows as a section's title but that begin no section.
     pub(crate) fn refuse_titles(
         &self,
         titles: &[&str],
@@ -188,8 +186,7 @@ impl ReplacementKind {
     }
 }
 
-/// Refuses a comment of the front matter that a reader without front matter support shows as a
-/// title.
+/// Refuses a front matter comment that a reader without front matter support shows as a title.
 pub(crate) fn refuse_comment_titles(lines: &[TextLine<'_>], titles: &[&str], report: &mut Report) {
     for line in lines {
         let Some(text) = text_after_hashes(line.text) else { continue };
@@ -223,8 +220,7 @@ fn normalized_title(text: &str) -> String {
     numbered.flat_map(char::to_lowercase).collect()
 }
 
-/// Returns true if a page may show this line as a heading with a section's title, or if that is
-/// uncertain.
+/// Returns true if a page may show this line as a section's title, or if that is uncertain.
 pub(crate) fn could_be_title(line: &str, titles: &[&str]) -> bool {
     let marks = |c: char| c.is_whitespace() || c.is_ascii_digit() || ">-+*.)".contains(c);
     let Some(text) = line.trim_start_matches(marks).strip_prefix('#') else { return false };

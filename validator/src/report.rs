@@ -1,5 +1,4 @@
-//! Collects violations while a document is read. It must never forget an error, even when it drops
-//! violations to stay small on hostile input.
+//! Collects violations. It may drop some of hostile input, but must never forget an error.
 
 use model::SourceSpan;
 
@@ -49,8 +48,7 @@ impl Report {
         self.add(Violation::warning(code, message).within(spot));
     }
 
-    /// Returns true if further errors would be dropped, so that their messages need not be
-    /// formatted.
+    /// Returns true if further errors would be dropped, so their messages need not be formatted.
     pub(crate) fn is_full(&self) -> bool {
         self.errors.len() >= VIOLATIONS_MAX
     }
@@ -65,8 +63,7 @@ impl Report {
         self.failed
     }
 
-    /// Returns the violations in order of position. A warning is dropped if the same line already
-    /// has a violation with its code.
+    /// Returns the violations by position, without warnings that repeat a code on their line.
     pub(crate) fn into_rows(self) -> Vec<Violation> {
         let mut rows = self.errors;
         rows.extend(self.warnings);
@@ -74,8 +71,8 @@ impl Report {
             (row.line, row.code.as_str(), row.severity == Severity::Warning, row.column)
         });
         rows.dedup_by(|later, first| {
-            let told = later.message == first.message || later.severity == Severity::Warning;
-            told && later.code == first.code && later.line == first.line
+            let repeated = later.message == first.message || later.severity == Severity::Warning;
+            repeated && later.code == first.code && later.line == first.line
         });
         rows.sort_by_cached_key(|row| (row.line, row.column, row.code.as_str()));
         rows.iter_mut().for_each(redact_secret);
@@ -83,14 +80,13 @@ impl Report {
     }
 }
 
-/// Replaces a message that contains a secret by the meaning of its code: a message quotes the text,
-/// and any rule may quote a secret.
+/// Replaces a message that contains a secret by its code's meaning: any message may quote the text.
 fn redact_secret(row: &mut Violation) {
-    let tells = |text: &str| !secrets::find_in_text(text).is_empty();
-    if tells(&row.message) {
+    let has_secret = |text: &str| !secrets::find_in_text(text).is_empty();
+    if has_secret(&row.message) {
         row.message = row.code.meaning().to_owned();
     }
-    if row.hint.as_deref().is_some_and(tells) {
+    if row.hint.as_deref().is_some_and(has_secret) {
         row.hint = None;
     }
 }

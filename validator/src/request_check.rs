@@ -1,5 +1,4 @@
-//! Checks the whole text of a request in the order of the schema. It must never stop at the first
-//! violation: it reads the command, the sections and the front matter as far as possible.
+//! Checks a request's text in the schema's order. It must never stop at the first violation.
 
 use model::{RequestId, Sha256, SourceSpan, TextLine};
 
@@ -55,11 +54,11 @@ struct RequestFrontMatter {
     extensions: Extensions,
 }
 
-pub(crate) fn read(bytes: &[u8], asked: &CheckContext<'_>) -> RequestReading {
+pub(crate) fn read(bytes: &[u8], context: &CheckContext<'_>) -> RequestReading {
     let mut report = Report::default();
     let text = text::decode(bytes, &mut report);
     let document = RequestDocument::read(&text, REQUEST_FRONT_MATTER_MAX, &mut report);
-    let judged = asked.prose_rules == ProseRules::Enforced;
+    let judged = context.prose_rules == ProseRules::Enforced;
     if judged {
         prose::check_secrets(&text, &document, &mut report);
     }
@@ -70,19 +69,18 @@ pub(crate) fn read(bytes: &[u8], asked: &CheckContext<'_>) -> RequestReading {
             prose::check(&comments(&document.front_matter_lines), false, &mut report);
         }
         if let Some(fields) = FrontMatterFields::of(node, String::new(), &mut report) {
-            front = Some(RequestFrontMatter::read(&fields, asked, &mut report));
+            front = Some(RequestFrontMatter::read(&fields, context, &mut report));
         }
     }
-    let body = RequestBody::read(&document, front.as_ref(), asked.prose_rules, &mut report);
+    let body = RequestBody::read(&document, front.as_ref(), context.prose_rules, &mut report);
     if let (Some(node), Some(front)) = (&document.front_matter, &front) {
         check_hosts_used(node, front, &body, &mut report);
     }
     let id = front.as_ref().and_then(|front| front.identity.id.clone());
     let parts = front.and_then(|front| complete_parts(front, body));
-    let excused = asked.approval_severity == Severity::Warning;
+    let excused = context.approval_severity == Severity::Warning;
     if parts.is_none() && !report.failed() && !excused {
-        // Every gap should have its own violation. This one keeps a bug in the check from passing
-        // as valid.
+        // Every gap should have its violation. This one keeps a bug from passing as valid.
         report.error(Code::FrontmatterValue, SourceSpan::WHOLE_FILE, "request: could not be read");
     }
     let failed = report.failed();
@@ -98,11 +96,15 @@ fn comments<'a>(lines: &[TextLine<'a>]) -> Vec<TextLine<'a>> {
 }
 
 impl RequestFrontMatter {
-    fn read(fields: &FrontMatterFields<'_>, asked: &CheckContext<'_>, report: &mut Report) -> Self {
+    fn read(
+        fields: &FrontMatterFields<'_>,
+        context: &CheckContext<'_>,
+        report: &mut Report,
+    ) -> Self {
         fields.refuse_unknown(RequestKey::TEXTS, true, report);
         let front = Self {
-            identity: RequestIdentity::read(fields, asked, report),
-            network: Network::read(fields, asked.prose_rules, report),
+            identity: RequestIdentity::read(fields, context, report),
+            network: Network::read(fields, context.prose_rules, report),
             limits: RequestedLimits::read(fields, report),
             inputs: declarations::inputs(fields, report),
             outputs: declarations::outputs(fields, report),
@@ -182,8 +184,10 @@ fn check_hosts_used(
     report: &mut Report,
 ) {
     let mut unread = Report::default();
-    let asked = matches!(&front.network, Some(Network::Allowlist(hosts)) if !hosts.is_empty());
-    let Some(fields) = FrontMatterFields::of(node, String::new(), &mut unread).filter(|_| asked)
+    let wants_network =
+        matches!(&front.network, Some(Network::Allowlist(hosts)) if !hosts.is_empty());
+    let Some(fields) =
+        FrontMatterFields::of(node, String::new(), &mut unread).filter(|_| wants_network)
     else {
         return;
     };

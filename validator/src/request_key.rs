@@ -1,5 +1,4 @@
-//! The keys of a request's front matter. The check, its schema and the schema's documentation use
-//! this list.
+//! The keys of a request's front matter, for the check, its schema and the documentation.
 
 model::closed_set! {
     /// A key of the front matter, in the order of the schema.

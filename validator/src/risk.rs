@@ -1,5 +1,4 @@
-//! The risk assessment: four lines that a person reads before approving. They are the requester's
-//! own opinion and must never be taken for more.
+//! The four lines of the risk assessment: the requester's opinion, never to be taken for more.
 
 use model::{ClosedSet, SourceSpan, quote};
 
@@ -127,8 +126,7 @@ impl RiskKey {
 
 type RiskAnswer = Option<(String, SourceSpan)>;
 
-/// Returns the value of each key with its continuation lines, and reports missing and duplicate
-/// keys.
+/// Returns the value of each key with continuation lines; reports missing and duplicate keys.
 fn answers(section: &Section<'_>, report: &mut Report) -> [RiskAnswer; 4] {
     let mut found: [RiskAnswer; 4] = [None, None, None, None];
     let mut current: Option<usize> = None;

@@ -29,24 +29,24 @@ pub(crate) struct RequestIdentity {
 impl RequestIdentity {
     pub(crate) fn read(
         fields: &FrontMatterFields<'_>,
-        asked: &CheckContext<'_>,
+        context: &CheckContext<'_>,
         report: &mut Report,
     ) -> Self {
         document_type(fields, "request_type", "tool_request", report);
         version(fields, report);
-        let id = request_id(fields, asked, report);
+        let id = request_id(fields, context, report);
         let created = fields.text("created_utc", report);
         let created = created.and_then(|text| timestamp("created_utc", text, report));
         let requested_by = requested_by(fields, report);
-        let approved_by = approval(fields, "approved_by", asked, report)
+        let approved_by = approval(fields, "approved_by", context, report)
             .and_then(|text| fields.one_line("approved_by", text, report))
             .map(|text| {
                 confusable::check_name("approved_by", text, report);
                 text.value.to_owned()
             });
-        let approved = approval(fields, "approved_utc", asked, report)
+        let approved = approval(fields, "approved_utc", context, report)
             .and_then(|text| timestamp("approved_utc", text, report));
-        check_dates(id.as_ref(), created, approved, asked.now, report);
+        check_dates(id.as_ref(), created, approved, context.now, report);
         Self {
             id: id.map(|id| id.value),
             created: created.map(|at| at.value),
@@ -87,7 +87,7 @@ pub(crate) fn version(fields: &FrontMatterFields<'_>, report: &mut Report) {
 
 fn request_id(
     fields: &FrontMatterFields<'_>,
-    asked: &CheckContext<'_>,
+    context: &CheckContext<'_>,
     report: &mut Report,
 ) -> Option<WithSpan<RequestId>> {
     let text = fields.text("request_id", report)?;
@@ -104,16 +104,16 @@ fn request_id(
         let hint = "write letters, digits, `_` and `-`; a `.` begins the names of its other files";
         report.error_hint(Code::SchemaRequestId, text.span, message, hint);
     }
-    check_file_name(asked, id.as_str(), report);
+    check_file_name(context, id.as_str(), report);
     Some(WithSpan { value: id, span: text.span })
 }
 
-fn check_file_name(asked: &CheckContext<'_>, id: &str, report: &mut Report) {
-    if asked.file_name.strip_suffix(".md") == Some(id) {
+fn check_file_name(context: &CheckContext<'_>, id: &str, report: &mut Report) {
+    if context.file_name.strip_suffix(".md") == Some(id) {
         return;
     }
-    let message = format!("{}: the file is not named after its id", quote(asked.file_name));
-    let row = match asked.file_name_severity {
+    let message = format!("{}: the file is not named after its id", quote(context.file_name));
+    let row = match context.file_name_severity {
         Severity::Error => Violation::error(Code::SchemaFileName, message),
         Severity::Warning => Violation::warning(Code::SchemaFileName, message),
     };
@@ -169,7 +169,7 @@ pub(crate) fn is_empty_approval(node: &YamlNode) -> bool {
 fn approval<'n>(
     fields: &FrontMatterFields<'n>,
     key: &str,
-    asked: &CheckContext<'_>,
+    context: &CheckContext<'_>,
     report: &mut Report,
 ) -> Option<WithSpan<&'n str>> {
     let node = fields.peek(key);
@@ -178,7 +178,7 @@ fn approval<'n>(
     }
     let spot = node.map_or(fields.spot(), |node| node.spot);
     let message = format!("`{key}`: missing or empty; no person has approved this request");
-    let row = match asked.approval_severity {
+    let row = match context.approval_severity {
         Severity::Error => Violation::error(Code::ApprovalMissing, message),
         Severity::Warning => Violation::warning(Code::ApprovalMissing, message),
     };
@@ -237,8 +237,7 @@ fn backend(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Backen
     let backend = Backend::named(text.value);
     match backend {
         Some(Backend::Monty) => {
-            // This check decides the form only; the warning informs the author that no policy
-            // accepts the backend.
+            // The form alone is decided here; the warning says that no policy accepts the backend.
             let message = "`backend`: no policy of this version offers the monty backend";
             report.warning(Code::BackendUnavailable, text.span, message);
         }

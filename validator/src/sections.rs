@@ -56,9 +56,8 @@ impl<'a> Sections<'a> {
         Self { prose, all, hidden, rendered }
     }
 
-    /// Refuses text that makes a rendered page show another request than the source: HTML outside
-    /// the sections with code, and headings with a section's title. Replaced text in the sections
-    /// with code is reported.
+    /// Refuses text that makes the page show another request than the source: HTML outside the
+    /// sections with code, and headings with a section's title. Reports replaced text in code.
     pub(crate) fn check_page(
         &mut self,
         document: &RequestDocument<'_>,
@@ -172,10 +171,9 @@ fn heading(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-/// Returns true if a document with this line may have headings on which source and Markdown
-/// disagree. A heading at the start of a line is a heading for both, unless a fence, HTML or a link
-/// definition extends over it. Markdown's other headings are indented, contained or underlined.
-/// Uncertain lines return true.
+/// Returns true if this line may make source and Markdown disagree about headings, or if uncertain.
+/// A heading at the start of a line is one for both, unless a fence, HTML or a link definition
+/// extends over it. Markdown's other headings are indented, contained or underlined.
 fn may_differ(line: &TextLine<'_>) -> bool {
     let text = line.text;
     let hashes = text.starts_with("###") || heading(text).is_some();

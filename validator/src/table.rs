@@ -1,13 +1,11 @@
-//! A sorted list of words, searched at least once per word of a document. An unsorted table must
-//! never compile, because its search would silently miss words.
+//! A sorted list of words. An unsorted one must never compile: its search would miss words.
 
 /// The slot of words that do not begin with a letter from `a` to `z`.
 const OTHER: usize = 26;
 
 pub(crate) struct WordTable {
     words: &'static [&'static str],
-    /// The word lengths for each first letter, as bits. Most words of a text are not in the table,
-    /// and this rejects them without a search.
+    /// The word lengths for each first letter, as bits, which reject most words without a search.
     lengths: [u32; OTHER + 1],
 }
 

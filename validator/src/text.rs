@@ -1,5 +1,4 @@
-//! Finds the characters that must not be in a document for approval, and formats them. It must
-//! never change the hashed bytes.
+//! Finds the characters that no approved document may have. It must never change hashed bytes.
 
 use model::{DeceptiveChar, EMOJI_STYLE, SourceSpan, TextLine, deceptive_kind, escape_line};
 
@@ -7,8 +6,7 @@ use crate::code::Code;
 use crate::confusable;
 use crate::report::Report;
 
-/// Decodes bytes as text. Invalid UTF-8 is reported and replaced, so that the other rules can still
-/// be checked.
+/// Decodes text. Invalid UTF-8 is reported and replaced, so that the other rules can be checked.
 pub(crate) fn decode<'a>(bytes: &'a [u8], report: &mut Report) -> std::borrow::Cow<'a, str> {
     if let Err(error) = std::str::from_utf8(bytes) {
         let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -35,8 +33,7 @@ pub(crate) fn check(lines: &[TextLine<'_>], report: &mut Report) {
     }
 }
 
-/// Reports an invisible character between plain letters. Its only use there is to make a word look
-/// different to a search than to a reader.
+/// Reports an invisible character between plain letters: it hides the word from a search.
 fn check_words(line: &TextLine<'_>, report: &mut Report) {
     let mut before = ' ';
     let mut hidden = None;
@@ -58,13 +55,13 @@ fn check_words(line: &TextLine<'_>, report: &mut Report) {
 }
 
 fn check_line(line: &TextLine<'_>, report: &mut Report) {
-    let mut told: Vec<DeceptiveChar> = Vec::new();
+    let mut reported: Vec<DeceptiveChar> = Vec::new();
     for (index, c) in line.text.chars().enumerate() {
         let Some(kind) = deceptive_kind(c) else { continue };
-        if told.contains(&kind) {
+        if reported.contains(&kind) {
             continue;
         }
-        told.push(kind);
+        reported.push(kind);
         if kind != DeceptiveChar::Invisible && report.is_full() {
             continue;
         }
@@ -90,8 +87,7 @@ fn check_line(line: &TextLine<'_>, report: &mut Report) {
             }
             // Many emoji are followed by this character.
             DeceptiveChar::Invisible if c == EMOJI_STYLE => {}
-            // Joiners are part of prose in some scripts. Front matter and command are checked
-            // separately.
+            // Joiners are prose in some scripts. Front matter and command are checked separately.
             DeceptiveChar::Invisible => {
                 report.warning(Code::TextConfusable, spot, format!("text: {shown} is invisible"))
             }

@@ -30,23 +30,20 @@ pub struct Violation {
     pub line: usize,
     /// The column in characters, from 1; 0 is the whole line.
     pub column: usize,
-    /// The width in characters from that column on; 0 if unknown. It is for display and not part of
-    /// the JSON form.
+    /// The width in characters; 0 if unknown. For display only, not in the JSON form.
     pub width: usize,
     /// The suggested fix, if any.
     pub hint: Option<String>,
 }
 
 impl Violation {
-    /// Creates a violation that makes the document invalid, for the whole file until
-    /// [`Violation::at`].
+    /// Creates an error, for the whole file until [`Violation::at`].
     #[must_use]
     pub fn error(code: Code, message: impl Into<String>) -> Self {
         Self::row(code, Severity::Error, message.into())
     }
 
-    /// Creates a violation that leaves the document valid, for the whole file until
-    /// [`Violation::at`].
+    /// Creates a warning, for the whole file until [`Violation::at`].
     #[must_use]
     pub fn warning(code: Code, message: impl Into<String>) -> Self {
         Self::row(code, Severity::Warning, message.into())

@@ -1,6 +1,5 @@
 //! Warnings for a reader of an input file: deceptive characters, secrets, package installations.
-//! They never refuse a file, because its content is the tool's business. A file without warnings is
-//! not proven harmless.
+//! They never refuse a file, whose content is the tool's business. No warnings prove nothing.
 
 use model::{SourceSpan, TextLine, escape_line};
 
@@ -12,8 +11,7 @@ use crate::secrets;
 use crate::text;
 use crate::violation::Violation;
 
-/// Returns the warnings about any text in order of position, a thousand at most. Each has the
-/// severity of the same finding in a request.
+/// Returns the warnings about any text by position, at most a thousand, as severe as in a request.
 #[must_use]
 pub fn input_warnings(text: &str) -> Vec<Violation> {
     let mut report = Report::default();
@@ -25,8 +23,7 @@ pub fn input_warnings(text: &str) -> Vec<Violation> {
     report.into_rows()
 }
 
-/// Escapes the line like [`escape_line`], and also escapes the letters that make a word look like
-/// an ASCII word.
+/// Escapes the line like [`escape_line`], and the letters that make a word look like an ASCII one.
 #[must_use]
 pub fn reveal_line(line: &str) -> String {
     if line.is_ascii() {
@@ -48,14 +45,12 @@ pub fn reveal_line(line: &str) -> String {
     shown
 }
 
-/// Returns true for an imitation of two or more letters; a single letter is a word in many
-/// languages.
+/// Returns true for an imitation of two or more letters; one letter is a word in many languages.
 fn is_imitation(word: &str) -> bool {
     !word.is_ascii() && word.chars().nth(1).is_some() && confusable::imitates_ascii(word)
 }
 
-/// Reports words that imitate ASCII. In a program, even a word of only foreign letters can pose as
-/// another name.
+/// Reports words that imitate ASCII. In a program, even all-foreign words can pose as other names.
 fn mark_imitations(lines: &[TextLine<'_>], report: &mut Report) {
     for line in lines.iter().filter(|line| !line.text.is_ascii()) {
         if report.has_enough_warnings() {

@@ -15,8 +15,7 @@ use proptest::test_runner::FileFailurePersistence;
 
 const RESULT: &str = include_str!("../benches/check/result.md");
 
-/// Pieces of the documents, and pieces that break something, which mutation alone would not
-/// produce.
+/// Pieces of the documents, and breaking ones that mutation alone would not produce.
 const PIECES: [&str; 40] = [
     "\n",
     "\r",
@@ -142,14 +141,14 @@ proptest! {
 #[test]
 fn seeds_of_the_fuzzers() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus");
-    let mut asked = 0;
+    let mut count = 0;
     for target in fs::read_dir(corpus).unwrap() {
         for seed in fs::read_dir(target.unwrap().path()).unwrap() {
             check_both(&fs::read(seed.unwrap().path()).unwrap());
-            asked += 1;
+            count += 1;
         }
     }
-    assert!(asked > 50, "only {asked} seeds: the search is broken");
+    assert!(count > 50, "only {count} seeds: the search is broken");
 }
 
 #[test]

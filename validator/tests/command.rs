@@ -1,5 +1,4 @@
-//! The command rules, one line per row: bash's interpretation and the reported codes. Each code has
-//! a line that violates it and a similar one that does not.
+//! The command rules, a line per row: bash's view and our codes, and a similar good line each.
 
 use crate::support;
 use support::{checked, command, expect_command, with};
@@ -347,9 +346,9 @@ fn repeated_pieces_take_linear_time() {
         for head in ["", "a=", "x "] {
             let start = std::time::Instant::now();
             let line = format!("{head}{}", piece.repeat(130_000 / piece.len()));
-            let said = shell_words(&line);
+            let words = shell_words(&line);
             let spent = start.elapsed();
-            println!("{head:?} {piece:?}: {spent:?}, {}", said.is_ok());
+            println!("{head:?} {piece:?}: {spent:?}, {}", words.is_ok());
             assert!(spent.as_millis() < 1000, "{head:?} {piece:?}: {spent:?}");
         }
     }

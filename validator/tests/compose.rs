@@ -32,8 +32,7 @@ fn is_about_content(violation: &Violation) -> bool {
         || code == "section.hidden"
         // A word may look like an HTML element, which quoting keeps.
         || code == "command.markup"
-        // Prose may happen to instruct its reader to run a shell. A command that runs one is
-        // excluded.
+        // By chance, prose may instruct to run a shell. A command that runs one is excluded.
         || code == "command.shell" && violation.message.starts_with("text:")
 }
 
@@ -81,9 +80,9 @@ proptest! {
             Err(rows) => {
                 for row in rows.iter().filter(|row| row.severity == Severity::Error) {
                     let code = row.code.as_str();
-                    let told = is_about_content(row)
+                    let expected = is_about_content(row)
                         || ["command.shell", "command.empty"].contains(&code.as_ref());
-                    prop_assert!(told, "{}: {:?}", line, row);
+                    prop_assert!(expected, "{}: {:?}", line, row);
                 }
             }
         }
@@ -159,9 +158,9 @@ fn text_with_a_line_end_is_refused() {
         assert!(quote_words(&["echo", text]).is_err(), "{text:?}");
     }
     assert!("a\tb".parse::<OneLine>().is_ok());
-    let said = |text: &str| text.parse::<OneLine>().unwrap_err().to_string();
-    assert_eq!(said("a\nb"), "more than one line");
-    assert_eq!(said("\u{7}"), "contains the control character \\u{7}");
+    let error_of = |text: &str| text.parse::<OneLine>().unwrap_err().to_string();
+    assert_eq!(error_of("a\nb"), "more than one line");
+    assert_eq!(error_of("\u{7}"), "contains the control character \\u{7}");
 }
 
 #[test]
@@ -175,13 +174,13 @@ fn bash_splits_quoted_words_as_we_do() {
         let line = quote_words(words).unwrap();
         script.push_str(&format!("printf '%s\\0' {line}; printf '\\n\\0'\n"));
     }
-    let said = Command::new("bash").args(["-c", &script]).output().unwrap();
-    let told = String::from_utf8(said.stdout).unwrap();
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
     let want: String = lists
         .iter()
         .map(|words| words.iter().map(|word| format!("{word}\0")).collect::<String>() + "\n\0")
         .collect();
-    assert_eq!(told, want);
+    assert_eq!(printed, want);
 }
 
 #[test]
@@ -190,7 +189,7 @@ fn bash_takes_the_first_word_for_a_command_name() {
         let line = quote_words(&[name, "a b"]).unwrap();
         let script =
             format!("PATH=/nowhere; command_not_found_handle() {{ printf '%s|' \"$@\"; }}; {line}");
-        let said = Command::new("bash").args(["-c", &script]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&said.stdout), format!("{name}|a b|"), "{line}");
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{name}|a b|"), "{line}");
     }
 }

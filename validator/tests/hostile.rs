@@ -73,8 +73,8 @@ fn one_piece_repeated() {
         let many = piece.repeat(REQUEST_BYTES_MAX / piece.len());
         attack(piece, many.as_bytes());
         assert!(check_result(many.as_bytes(), "x.md").len() <= 1000);
-        let room = REQUEST_BYTES_MAX - valid().len() - 100;
-        let many = piece.repeat(room / piece.len());
+        let rest = REQUEST_BYTES_MAX - valid().len() - 100;
+        let many = piece.repeat(rest / piece.len());
         attack(
             &format!("prose {piece:?}"),
             support::with("# Statistics of one table", &many).as_bytes(),

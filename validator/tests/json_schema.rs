@@ -1,5 +1,4 @@
-//! The JSON Schema for editors: the file in docs/ equals the generated one, and every text that the
-//! check accepts is valid.
+//! The JSON Schema in docs/ equals the generated one, and accepts what the check accepts.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::composed;
@@ -29,11 +28,11 @@ fn front_matter(text: &str) -> Value {
 #[track_caller]
 fn assert_valid(schema: &Validator, text: &str) {
     let front = front_matter(text);
-    let told: Vec<String> = schema
+    let errors: Vec<String> = schema
         .iter_errors(&front)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert!(told.is_empty(), "{told:#?}\n{text}");
+    assert!(errors.is_empty(), "{errors:#?}\n{text}");
 }
 
 #[test]

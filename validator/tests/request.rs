@@ -1,5 +1,4 @@
-//! Front matter, sections and text of a request: for every code, a text that violates the rule next
-//! to the valid request.
+//! Front matter, sections and text of a request: for every code, a text that violates the rule.
 
 use crate::support;
 use model::Sha256;
@@ -432,12 +431,12 @@ fn names_that_mislead() {
 
 #[test]
 fn limits_at_their_ceiling() {
-    let told = |memory_mb| {
+    let warnings_of = |memory_mb| {
         let ceilings = validator::LimitCeilings { cpu_milli: 4000, memory_mb, time_sec: 3600 };
         validator::ceiling_warnings(valid().as_bytes(), ceilings)
     };
-    assert_eq!(told(2048), []);
-    let [row] = <[_; 1]>::try_from(told(1024)).unwrap();
+    assert_eq!(warnings_of(2048), []);
+    let [row] = <[_; 1]>::try_from(warnings_of(1024)).unwrap();
     assert_eq!(row.code, validator::Code::LimitsCeiling);
     assert_eq!((row.severity, row.line), (validator::Severity::Warning, 14));
     assert_eq!(

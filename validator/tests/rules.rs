@@ -1,6 +1,5 @@
-//! Executes the documentation of the rules: every example has its documented outcome, every code
-//! has examples, and docs/rules.md is up to date. An example may only be skipped if a text alone
-//! cannot show it.
+//! Executes the documentation of the rules: each example has its documented outcome, each code has
+//! examples, docs/rules.md is current. Only an example that no text can show may be skipped.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 #![allow(clippy::disallowed_methods, reason = "docs/rules.md is written on request, by a person")]
 
@@ -126,19 +125,19 @@ fn every_code_is_documented_in_its_own_words() {
 fn a_rule_fits_a_terminal() {
     for rule in rules::all() {
         let code = rule.code().as_str();
-        let said = rule.explain(&code);
-        assert!(said.starts_with(&format!("{code}: {}\n\n", rule.meaning())), "{said}");
-        for line in said.lines().skip(1) {
+        let output = rule.explain(&code);
+        assert!(output.starts_with(&format!("{code}: {}\n\n", rule.meaning())), "{output}");
+        for line in output.lines().skip(1) {
             assert!(line.chars().count() <= 80, "{code}: {line}");
             assert!(!line.contains(|c: char| c.is_control()), "{code}: {line:?}");
         }
         for part in ["\nSeverity:", "\nWhy: ", "\nBad: ", "\nGood: ", "\nWhat to do: ", "\nSource:"]
         {
-            assert_eq!(said.matches(part).count(), 1, "{code}: {part:?} in\n{said}");
+            assert_eq!(output.matches(part).count(), 1, "{code}: {part:?} in\n{output}");
         }
     }
-    let said = RuleDoc::of(Code::TextBidi).explain("text.bidi");
-    assert!(said.contains("Statistics \\u{202e}elbat"), "{said}");
+    let output = RuleDoc::of(Code::TextBidi).explain("text.bidi");
+    assert!(output.contains("Statistics \\u{202e}elbat"), "{output}");
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The check after an edit: seconds, not minutes. It starts no sandbox and builds no release
-//! program.
+//! The check after an edit, in seconds. It starts no sandbox and builds no release program.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -50,7 +49,6 @@ fn tests(mut changed: BTreeSet<String>) -> Result<(), String> {
     step(nextest.args(["run", "--profile", "quick"]).args(selected(&changed)).args(QUIET))
 }
 
-/// Returns the arguments that select these crates.
 fn selected(names: &BTreeSet<String>) -> Vec<&str> {
     names.iter().flat_map(|name| ["-p", name]).collect()
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// Returns the root of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or_else(|| Path::new("."))
 }
@@ -40,15 +39,15 @@ pub(crate) fn step(command: &mut Command) -> Result<(), String> {
 /// The program cannot be started, fails, or prints invalid UTF-8.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
     let line = [&[program], args].concat().join(" ");
-    let said = Command::new(program)
+    let output = Command::new(program)
         .args(args)
         .current_dir(root())
         .output()
         .map_err(|error| format!("{line}: {error}"))?;
-    if !said.status.success() {
-        return Err(format!("{line}: {}", String::from_utf8_lossy(&said.stderr).trim()));
+    if !output.status.success() {
+        return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim()));
     }
-    String::from_utf8(said.stdout).map_err(|error| format!("{line}: {error}"))
+    String::from_utf8(output.stdout).map_err(|error| format!("{line}: {error}"))
 }
 
 fn command_line(command: &Command) -> String {

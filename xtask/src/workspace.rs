@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::run::output;
 
-/// The crates of the workspace, by name.
 pub(crate) struct Workspace {
     crates: BTreeMap<String, Crate>,
 }

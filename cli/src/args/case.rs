@@ -26,7 +26,7 @@ pub(crate) struct RulesOptions {
     pub(crate) policy: Option<PathBuf>,
     /// Accept approvals signed by keys in this file
     /// [default: /etc/toolexec/allowed_signers if it exists]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "approvers", value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
     /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     /// [default: /etc/toolexec/revoked if it exists]

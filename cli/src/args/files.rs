@@ -1,5 +1,4 @@
-//! Bounded reads of files and directories whose paths the caller typed. Each function checks the
-//! file type.
+//! Bounded reads of files and directories that the caller named. Each function checks the type.
 
 use std::fs::{self, File, FileType};
 use std::io::Read;
@@ -10,16 +9,14 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
 
-/// Returns the real path of a directory named by an option. Symbolic links are followed: the caller
-/// typed them.
+/// Returns the real path of a directory. Symbolic links are followed: the caller typed them.
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
     let wrong = |why: &str| Failure::Message(format!("{option} {}: {why}", path.display()));
     let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
     if real.is_dir() { Ok(real) } else { Err(wrong("not a directory")) }
 }
 
-/// Opens a document. Only a regular file is accepted and the open never blocks: a FIFO might never
-/// end.
+/// Opens a regular file without blocking. A FIFO is refused: it might never end.
 pub(crate) fn open_document(path: &Path) -> Result<File, Failure> {
     let kind = |kind: &str| {
         Failure::Message(format!("{}: is {kind}; help: name a regular file", path.display()))
@@ -49,8 +46,7 @@ pub(crate) fn read_document(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Fa
     read(open_document(path)?, path, bytes_max)
 }
 
-/// Reads at most `bytes_max` bytes of a file or a pipe. Pipes are allowed because keys are often
-/// passed as `<(command)`.
+/// Reads a file or a pipe of at most `bytes_max` bytes. Keys are often passed as `<(command)`.
 pub(crate) fn read_file(path: &Path, bytes_max: usize) -> Result<Vec<u8>, Failure> {
     read(File::open(path).map_err(Failure::io(path))?, path, bytes_max)
 }

@@ -20,7 +20,7 @@ pub(crate) struct HostOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// Accept approvals signed by keys in this file, if the policy requires signatures
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "approvers", value_name = "FILE")]
     pub(crate) allowed_signers: Option<PathBuf>,
     /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]

@@ -1,5 +1,4 @@
-//! Arguments shared by several commands, and the functions that read them. This module must not
-//! import a command.
+//! Arguments shared by several commands, and their readers. This module must not import a command.
 
 pub(crate) mod files;
 pub(crate) mod policy;

@@ -28,6 +28,6 @@ pub(crate) struct KeyOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
     /// Sign with a key of the SSH agent at $SSH_AUTH_SOCK
-    #[arg(long)]
+    #[arg(long = "ssh-agent")]
     pub(crate) agent: bool,
 }

@@ -16,8 +16,7 @@ pub(crate) struct StateOption {
 }
 
 impl StateOption {
-    /// Returns the state directory: the option's value, or the default of the XDG Base Directory
-    /// specification.
+    /// Returns the option's value, or the default of the XDG Base Directory specification.
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         if let Some(dir) = &self.dir {
             if dir.as_os_str().is_empty() {

@@ -1,5 +1,4 @@
-//! The commands: one folder per group of `toolexec --help`, one file or folder per command, with
-//! its arguments.
+//! The commands: one folder per group of `toolexec --help`, one file or folder per command.
 
 pub(crate) mod approve;
 mod authorization;
@@ -118,45 +117,43 @@ pub(crate) enum CliCommand {
 }
 
 impl CliCommand {
-    /// Runs the command and returns the exit status.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
-            Self::Run(asked) => run::run::run(&asked),
-            Self::Draft(asked) => draft::draft(&asked),
-            Self::Lint(asked) => lint::lint(&asked),
-            Self::Review(asked) => review::review(&asked),
-            Self::Explain(asked) => explain::explain(&asked),
-            Self::Approve(asked) => approve::approve::approve(&asked),
-            Self::Reject(asked) => reject::reject(&asked),
-            Self::Gate(asked) => gate::gate(&asked),
-            Self::Verify(asked) => verify::verify(&asked),
-            Self::Replay(asked) => replay::replay(&asked),
-            Self::Submit(asked) => submit::submit(&asked),
-            Self::List(asked) => inspect::list::list(&asked),
-            Self::Status(asked) => inspect::status::status(&asked),
-            Self::Show(asked) => inspect::show::show(&asked),
-            Self::Wait(asked) => inspect::wait::wait(&asked),
-            Self::Watch(asked) => inspect::watch::watch(&asked),
-            Self::Hold(asked) => order::order(&asked, OperatorOrder::Hold),
-            Self::Release(asked) => order::order(&asked, OperatorOrder::Release),
-            Self::Cancel(asked) => order::order(&asked, OperatorOrder::Cancel),
-            Self::Log(asked) => log::log(&asked),
-            Self::Keys(asked) => keys::keys(&asked),
-            Self::Permission(asked) => permission::permission(&asked),
-            Self::Policy(asked) => policy::policy(&asked),
-            Self::Ais(asked) => ais::ais(&asked.subcommand),
-            Self::Doctor(asked) => doctor::doctor(&asked),
-            Self::Gc(asked) => gc::gc(&asked),
-            Self::Mcp(asked) => mcp::mcp(&asked),
-            Self::Completions(asked) => completions::completions(&asked, &mut Options::command()),
-            Self::Man(asked) => man::man(&asked, Options::command()),
+            Self::Run(args) => run::run::run(&args),
+            Self::Draft(args) => draft::draft(&args),
+            Self::Lint(args) => lint::lint(&args),
+            Self::Review(args) => review::review(&args),
+            Self::Explain(args) => explain::explain(&args),
+            Self::Approve(args) => approve::approve::approve(&args),
+            Self::Reject(args) => reject::reject(&args),
+            Self::Gate(args) => gate::gate(&args),
+            Self::Verify(args) => verify::verify(&args),
+            Self::Replay(args) => replay::replay(&args),
+            Self::Submit(args) => submit::submit(&args),
+            Self::List(args) => inspect::list::list(&args),
+            Self::Status(args) => inspect::status::status(&args),
+            Self::Show(args) => inspect::show::show(&args),
+            Self::Wait(args) => inspect::wait::wait(&args),
+            Self::Watch(args) => inspect::watch::watch(&args),
+            Self::Hold(args) => order::order(&args, OperatorOrder::Hold),
+            Self::Release(args) => order::order(&args, OperatorOrder::Release),
+            Self::Cancel(args) => order::order(&args, OperatorOrder::Cancel),
+            Self::Log(args) => log::log(&args),
+            Self::Keys(args) => keys::keys(&args),
+            Self::Permission(args) => permission::permission(&args),
+            Self::Policy(args) => policy::policy(&args),
+            Self::Ais(args) => ais::ais(&args.subcommand),
+            Self::Doctor(args) => doctor::doctor(&args),
+            Self::Gc(args) => gc::gc(&args),
+            Self::Mcp(args) => mcp::mcp(&args),
+            Self::Completions(args) => completions::completions(&args, &mut Options::command()),
+            Self::Man(args) => man::man(&args, Options::command()),
         }
     }
 }
 
 impl Options {
-    /// Parses the arguments. Otherwise prints the help or the usage error and returns the exit
-    /// status.
+    /// Parses the arguments. Otherwise prints help or a usage error, and returns the exit status.
     pub(crate) fn from_arguments() -> Result<Self, ExitCode> {
         let parsed = groups::grouped(Self::command()).try_get_matches();
         parsed.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {

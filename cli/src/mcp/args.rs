@@ -26,7 +26,7 @@ pub(crate) struct McpCommand {
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Option<PathBuf>,
     /// Trust the result keys in this file [default: report results as not verified]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "result-keys", value_name = "FILE")]
     pub(super) allowed_signers: Option<PathBuf>,
     /// Trust the log keys in this file, one verifier line each
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]

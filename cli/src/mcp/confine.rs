@@ -1,6 +1,5 @@
-//! The server's confinement of itself, applied before it reads a message: no file access except to
-//! three directories, and no TCP. The rest of the code must not rely on it: an old kernel has no
-//! Landlock, and a warning says so.
+//! The server confines itself before it reads a message: no TCP, and only three directories. The
+//! rest of the code must not rely on it: a kernel without Landlock only causes a warning.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
@@ -14,15 +13,15 @@ use crate::output;
 /// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
 const LANDLOCK_ABI: ABI = ABI::V6;
 
-pub(super) fn confine(desk: &ServerState) -> Result<(), Failure> {
-    let status = restrict(desk).map_err(|error| Failure::Message(format!("landlock: {error}")))?;
+pub(super) fn confine(state: &ServerState) -> Result<(), Failure> {
+    let status = restrict(state).map_err(|error| Failure::Message(format!("landlock: {error}")))?;
     if status == RulesetStatus::NotEnforced {
         output::note("mcp: this kernel has no Landlock; the server runs without its restrictions");
     }
     Ok(())
 }
 
-fn restrict(desk: &ServerState) -> Result<RulesetStatus, RulesetError> {
+fn restrict(state: &ServerState) -> Result<RulesetStatus, RulesetError> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
     let restricted = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -30,15 +29,14 @@ fn restrict(desk: &ServerState) -> Result<RulesetStatus, RulesetError> {
         .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?
         .scope(Scope::AbstractUnixSocket | Scope::Signal)?
         .create()?
-        .add_rule(PathBeneath::new(&desk.results, look))?
-        .add_rule(PathBeneath::new(&desk.public, look))?
-        .add_rule(PathBeneath::new(&desk.drafts, drafting()))?
+        .add_rule(PathBeneath::new(&state.results, look))?
+        .add_rule(PathBeneath::new(&state.public, look))?
+        .add_rule(PathBeneath::new(&state.drafts, drafting()))?
         .restrict_self()?;
     Ok(restricted.ruleset)
 }
 
-/// Returns the rights for `drafts/`: create, rename, remove and sync files and directories. No
-/// other kind of file can be created.
+/// Returns the rights for `drafts/`. Only regular files and directories can be created.
 fn drafting() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir

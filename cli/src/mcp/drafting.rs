@@ -25,24 +25,26 @@ const DRAFTS_MAX: usize = 2_000;
 /// Estimated size of a request. The true size is known only after its inputs are copied.
 const REQUEST_BYTES: u64 = 64 << 10;
 
-/// The answer, and whether the draft was written.
 pub(super) enum DraftAnswer {
     Written(Value),
     NotWritten(Value),
 }
 
-pub(super) fn draft(desk: &ServerState, asked: DraftArguments) -> Result<DraftAnswer, Failure> {
-    let inputs = asked.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+pub(super) fn draft(
+    state: &ServerState,
+    arguments: DraftArguments,
+) -> Result<DraftAnswer, Failure> {
+    let inputs = arguments.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
         .map(|input| input.file.metadata().map(|file| file.len()))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Failure::Message(format!("inputs: {error}")))?;
-    let typed = draft_command(desk, asked)?;
-    check_draft_count(desk)?;
+    let typed = draft_command(state, arguments)?;
+    check_draft_count(state)?;
     let taken_bytes = disk_usage(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
-    desk.quota.check(&desk.drafts, taken_bytes)?;
-    let policy = desk.policy()?;
+    state.quota.check(&state.drafts, taken_bytes)?;
+    let policy = state.policy()?;
     let rules = rules_of(policy.as_deref());
     let judge = |composition: &Composition| lint(composition, &rules);
     let drafted =
@@ -51,7 +53,7 @@ pub(super) fn draft(desk: &ServerState, asked: DraftArguments) -> Result<DraftAn
     answer["violations"] = json!(drafted.violations());
     let is_written = !answer["request"].is_null();
     if is_written {
-        desk.quota.add_written(taken_bytes);
+        state.quota.add_written(taken_bytes);
     }
     answer["written"] = is_written.into();
     answer["next"] = next(is_written).into();
@@ -69,40 +71,39 @@ fn next(is_written: bool) -> &'static str {
 }
 
 /// Returns the arguments as if typed for `toolexec draft`.
-fn draft_command(desk: &ServerState, asked: DraftArguments) -> Result<DraftCommand, Failure> {
-    let outputs = asked.outputs.into_iter().map(|output| match output.path.contains('=') {
+fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<DraftCommand, Failure> {
+    let outputs = arguments.outputs.into_iter().map(|output| match output.path.contains('=') {
         true => {
             Err(Failure::Message(format!("outputs: {}: a path must not have `=`", output.path)))
         }
         false => Ok(format!("{}={}", output.path, output.description)),
     });
     Ok(DraftCommand {
-        purpose: asked.purpose,
-        slug: asked.slug,
-        language: asked.language.0,
-        words: asked.words,
+        purpose: arguments.purpose,
+        slug: arguments.slug,
+        language: arguments.language.0,
+        words: arguments.words,
         command: None,
         inputs: Vec::new(),
         outputs: outputs.collect::<Result<_, _>>()?,
-        hosts: asked.hosts,
-        network_rationale: asked.network_rationale,
-        cpu: asked.cpu,
-        memory_mb: asked.memory_mb,
-        time_sec: asked.time_sec,
-        risk: asked.risk.0,
-        justification: asked.justification,
-        sensitivity: asked.sensitivity.0,
+        hosts: arguments.hosts,
+        network_rationale: arguments.network_rationale,
+        cpu: arguments.cpu,
+        memory_mb: arguments.memory_mb,
+        time_sec: arguments.time_sec,
+        risk: arguments.risk.0,
+        justification: arguments.justification,
+        sensitivity: arguments.sensitivity.0,
         requested_by: RequestedBy::CoreDraft,
         requester: None,
-        audience: asked.audience,
-        source: desk.agent.clone(),
-        dir: desk.drafts_path(),
+        audience: arguments.audience,
+        source: state.agent.clone(),
+        dir: state.drafts_path(),
         format: Format::Json,
     })
 }
 
-/// Puts an input into an in-memory file. Nothing is written to disk before the whole draft is
-/// valid.
+/// Puts an input into an in-memory file. Only a valid draft is written to disk.
 fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let name = &input.name;
     let wrong = |what: &str| Failure::Message(format!("inputs: {name}: {what}"));
@@ -123,8 +124,8 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     Ok(DraftInput { name: name.clone(), file })
 }
 
-fn check_draft_count(desk: &ServerState) -> Result<(), Failure> {
-    let drafts = desk.drafts_path();
+fn check_draft_count(state: &ServerState) -> Result<(), Failure> {
+    let drafts = state.drafts_path();
     let count = fs::read_dir(&drafts).map_err(Failure::io(&drafts))?.take(DRAFTS_MAX).count();
     match count < DRAFTS_MAX {
         true => Ok(()),
@@ -136,8 +137,8 @@ fn check_draft_count(desk: &ServerState) -> Result<(), Failure> {
 
 /// Removes the dashes of an option: a tool call has no options.
 fn without_option_dashes(failure: Failure) -> Failure {
-    let said = failure.to_string();
-    match said.strip_prefix("--") {
+    let message = failure.to_string();
+    match message.strip_prefix("--") {
         Some(rest) => Failure::Message(rest.to_owned()),
         None => failure,
     }

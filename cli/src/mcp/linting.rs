@@ -1,5 +1,4 @@
-//! The tool `lint_tool_request`: the rules and messages of `toolexec lint`, with the limits of the
-//! policy.
+//! The tool `lint_tool_request`: the rules of `toolexec lint`, with the limits of the policy.
 
 use policies::Policy;
 use serde_json::{Value, json};
@@ -11,9 +10,9 @@ use crate::commands::request::lint::LintRules;
 use crate::failure::Failure;
 use crate::output::human;
 
-pub(super) fn lint(desk: &ServerState, asked: &LintArguments) -> Result<Value, Failure> {
-    let policy = desk.policy()?;
-    let violations = violations(policy.as_deref(), &asked.text)?;
+pub(super) fn lint(state: &ServerState, arguments: &LintArguments) -> Result<Value, Failure> {
+    let policy = state.policy()?;
+    let violations = violations(policy.as_deref(), &arguments.text)?;
     Ok(json!({
         "valid": !human::has_error(&violations),
         "violations": violations,
@@ -32,7 +31,6 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     Ok(rows)
 }
 
-/// Returns the rules, with the limits of the policy if one is known.
 pub(super) fn rules_of(policy: Option<&Policy>) -> LintRules<'_> {
     let expect = ApprovalRequirement::DraftOnly;
     policy.map_or_else(|| LintRules::of_schema(expect), |policy| LintRules::of(expect, policy))

@@ -33,20 +33,20 @@ pub(crate) use args::McpCommand;
 /// Limit of a client's message. The inputs of a draft are its largest part.
 const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
-pub(crate) fn mcp(asked: &McpCommand) -> Result<ExitCode, Failure> {
-    let desk = ServerState::open(asked)?;
+pub(crate) fn mcp(args: &McpCommand) -> Result<ExitCode, Failure> {
+    let state = ServerState::open(args)?;
     // Before the first byte of the client is read, and before a second thread exists.
-    confine::confine(&desk)?;
+    confine::confine(&state)?;
     let runtime = runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| Failure::Message(format!("mcp: no runtime: {error}")))?;
-    runtime.block_on(serve(McpServer::new(desk)))
+    runtime.block_on(serve(McpServer::new(state)))
 }
 
 async fn serve(server: McpServer) -> Result<ExitCode, Failure> {
     let (stdin, stdout) = rmcp::transport::stdio();
     let transport = AsyncRwTransport::new(stdin, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
-    let said = |error: &dyn std::fmt::Display| Failure::Message(format!("mcp: {error}"));
-    let serving = server.serve(transport).await.map_err(|error| said(&error))?;
-    serving.waiting().await.map_err(|error| said(&error))?;
+    let failed = |error: &dyn std::fmt::Display| Failure::Message(format!("mcp: {error}"));
+    let serving = server.serve(transport).await.map_err(|error| failed(&error))?;
+    serving.waiting().await.map_err(|error| failed(&error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,5 @@
-//! The tool `check_permission`: whether a person granted a tool to the server's agent, as the
-//! daemon reports it. It files no request and uses up no grant. It is not the decision: the daemon
-//! checks again.
+//! The tool `check_permission`: the daemon's report on the permission of the server's agent. It
+//! files no request and uses up no grant. It is not the decision: the daemon checks again.
 
 use policies::permissions::{ToolAuthorizationState, ToolName};
 use serde_json::{Value, json};
@@ -11,17 +10,20 @@ use super::server_state::ServerState;
 use crate::clock;
 use crate::failure::Failure;
 
-pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<Value, Failure> {
-    let tool = match (&asked.language, &asked.tool) {
+pub(super) fn check(
+    state: &ServerState,
+    arguments: &PermissionArguments,
+) -> Result<Value, Failure> {
+    let tool = match (&arguments.language, &arguments.tool) {
         (Some(language), None) => ToolName::of_run(language.0),
         (None, Some(tool)) => {
             tool.parse().map_err(|error| Failure::Message(format!("tool: {error}")))?
         }
         _ => return Err(Failure::Message("need exactly one of language and tool".into())),
     };
-    let policy = desk.policy()?;
+    let policy = state.policy()?;
     let cover = policy.as_deref().map(policies::Policy::permissions_cover);
-    let Some(source) = desk.source() else {
+    let Some(source) = state.source() else {
         return Ok(json!({
             "tool": tool,
             "state": null,
@@ -36,17 +38,16 @@ pub(super) fn check(desk: &ServerState, asked: &PermissionArguments) -> Result<V
         "state": null,
         "permission_needed_by": cover,
     });
-    match published_permissions(desk.spool()) {
-        Ok(told) => {
-            let (state, limited) = match told.find(&source, &tool) {
+    match published_permissions(state.spool()) {
+        Ok(permissions) => {
+            let (authorization, limited) = match permissions.find(&source, &tool) {
                 Some(found) => (Some(found.state_at(clock::now())), found.limited),
-                // No grant exists, so permission can be requested. If the list is truncated, the
-                // state is unknown.
-                None => (told.whole.then_some(ToolAuthorizationState::Requestable), false),
+                // Without a grant, permission can be requested. A truncated list leaves it unknown.
+                None => (permissions.whole.then_some(ToolAuthorizationState::Requestable), false),
             };
-            answer["state"] = json!(state);
+            answer["state"] = json!(authorization);
             answer["limited"] = limited.into();
-            answer["told_utc"] = told.at_utc.into();
+            answer["told_utc"] = permissions.at_utc.into();
         }
         Err(PublishedFileError::Missing) => {
             answer["reason"] =

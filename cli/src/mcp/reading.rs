@@ -1,7 +1,6 @@
-//! The tool `read_result`: the facts of a record, and the output of its tool as untrusted data. An
-//! invalid record is not shown; nor is one that fails verification if keys were given. Without keys
-//! the answer says that nothing was verified. A tool chooses the names of its files, so they must
-//! never appear outside the untrusted markers.
+//! The tool `read_result`: the facts of a record, and the output of its tool as untrusted data. A
+//! record that is invalid or does not verify is not shown; without keys the answer says so. A tool
+//! chooses the names of its files, so they must never appear outside the untrusted markers.
 
 use model::{ResultId, escape_line};
 use records::{RecordClaims, ResultDirectory, VerifiedRecord};
@@ -17,7 +16,6 @@ use crate::failure::Failure;
 
 /// Limit per stream, in the answer that shows both.
 const HEAD_BYTES_MAX: u64 = 16 << 10;
-/// Limit of one file per answer.
 const PART_BYTES_MAX: u64 = 64 << 10;
 /// Limit of listed artifacts, and of listed violations.
 const LISTED_MAX: usize = 200;
@@ -43,23 +41,23 @@ impl ResultFile<'static> {
 }
 
 pub(super) fn read(
-    desk: &ServerState,
-    asked: &ReadArguments,
+    state: &ServerState,
+    arguments: &ReadArguments,
 ) -> Result<Vec<ContentBlock>, Failure> {
-    let readable = open(desk, &result_id(desk, &asked.id)?)?;
-    let fence = UntrustedMarkers::new()?;
-    let texts = match &asked.file {
-        Some(file) => readable.file_texts(&fence, file, asked.offset)?,
-        None => readable.overview(&fence)?,
+    let readable = open(state, &result_id(state, &arguments.id)?)?;
+    let markers = UntrustedMarkers::new()?;
+    let texts = match &arguments.file {
+        Some(file) => readable.file_texts(&markers, file, arguments.offset)?,
+        None => readable.overview(&markers)?,
     };
     Ok(texts.into_iter().map(ContentBlock::text).collect())
 }
 
-fn result_id(desk: &ServerState, asked: &AnyId) -> Result<ResultId, Failure> {
-    match asked {
+fn result_id(state: &ServerState, any_id: &AnyId) -> Result<ResultId, Failure> {
+    match any_id {
         AnyId::Result(id) => Ok(id.clone()),
         AnyId::Request(id) => {
-            let recorded = recorded_outcome(desk, id)?;
+            let recorded = recorded_outcome(state, id)?;
             let none =
                 || Failure::Message(format!("{id}: no record yet; help: call request_status"));
             Ok(recorded.ok_or_else(none)?.id)
@@ -68,9 +66,9 @@ fn result_id(desk: &ServerState, asked: &AnyId) -> Result<ResultId, Failure> {
 }
 
 /// Opens a result, validates its record, and verifies all of it if keys were given.
-pub(super) fn open(desk: &ServerState, id: &ResultId) -> Result<ReadableResult, Failure> {
+pub(super) fn open(state: &ServerState, id: &ResultId) -> Result<ReadableResult, Failure> {
     let unreadable = |error: std::io::Error| Failure::Message(format!("{id}: {error}"));
-    let directory = ResultDirectory::open(&desk.results, id).map_err(unreadable)?;
+    let directory = ResultDirectory::open(&state.results, id).map_err(unreadable)?;
     let record = directory.read_record().map_err(unreadable)?;
     let violations = check_result(&record, &format!("{id}.md"));
     let error = violations.iter().find(|row| row.severity == Severity::Error);
@@ -82,13 +80,13 @@ pub(super) fn open(desk: &ServerState, id: &ResultId) -> Result<ReadableResult, 
     let claims = claims.ok_or_else(|| {
         Failure::Message(format!("{id}: its record is of another result; not shown"))
     })?;
-    let verified = verify(desk, id)?;
+    let verified = verify(state, id)?;
     Ok(ReadableResult { id: id.clone(), directory, record, claims, verified })
 }
 
-fn verify(desk: &ServerState, id: &ResultId) -> Result<Option<VerifiedRecord>, Failure> {
-    let Some(trust) = &desk.trust else { return Ok(None) };
-    match records::verify(&desk.result_path(id), trust) {
+fn verify(state: &ServerState, id: &ResultId) -> Result<Option<VerifiedRecord>, Failure> {
+    let Some(trust) = &state.trust else { return Ok(None) };
+    match records::verify(&state.result_path(id), trust) {
         Ok(verified) => Ok(Some(verified)),
         // The text of a fault may contain file names, so only the count is shown.
         Err(faults) => Err(Failure::Message(format!(
@@ -127,7 +125,7 @@ impl ReadableResult {
         match &self.verified {
             None => json!({
                 "state": "not verified",
-                "reason": "this server has no keys (--allowed-signers); the record states this \
+                "reason": "this server has no keys (--result-keys); the record states this \
                         itself",
             }),
             Some(verified) => json!({
@@ -142,20 +140,19 @@ impl ReadableResult {
         }
     }
 
-    fn overview(&self, fence: &UntrustedMarkers) -> Result<Vec<String>, Failure> {
+    fn overview(&self, markers: &UntrustedMarkers) -> Result<Vec<String>, Failure> {
         let mut texts = vec![self.facts().to_string()];
         let words = self.quoted_text();
         if !words.is_empty() {
-            texts.push(fence.wrap("what the record quotes and lists", words.as_bytes()));
+            texts.push(markers.wrap("what the record quotes and lists", words.as_bytes()));
         }
         for stream in [ResultFile::STDOUT, ResultFile::STDERR] {
-            texts.extend(self.part(fence, &stream, (0, HEAD_BYTES_MAX))?);
+            texts.extend(self.part(markers, &stream, (0, HEAD_BYTES_MAX))?);
         }
         Ok(texts)
     }
 
-    /// Returns text that untrusted parties influenced: the reason, violations that quote a request,
-    /// names of files.
+    /// Returns text that untrusted parties influenced: reason, quotations of a request, file names.
     fn quoted_text(&self) -> String {
         let claims = &self.claims;
         let reason = claims.reason.iter().map(|reason| format!("reason: {reason}\n"));
@@ -175,7 +172,7 @@ impl ReadableResult {
 
     fn file_texts(
         &self,
-        fence: &UntrustedMarkers,
+        markers: &UntrustedMarkers,
         file: &str,
         offset: u64,
     ) -> Result<Vec<String>, Failure> {
@@ -193,7 +190,7 @@ impl ReadableResult {
             }
         };
         let mut texts = vec![self.facts().to_string()];
-        match self.part(fence, &file, (offset, PART_BYTES_MAX))? {
+        match self.part(markers, &file, (offset, PART_BYTES_MAX))? {
             Some(text) => texts.push(text),
             None => texts.push(format!("{}: no bytes at this offset", file.label)),
         }
@@ -208,7 +205,7 @@ impl ReadableResult {
     /// Returns a marked part of a file, or `None` if it is empty.
     fn part(
         &self,
-        fence: &UntrustedMarkers,
+        markers: &UntrustedMarkers,
         file: &ResultFile<'_>,
         (offset, bytes_max): (u64, u64),
     ) -> Result<Option<String>, Failure> {
@@ -228,12 +225,11 @@ impl ReadableResult {
             false => String::new(),
         };
         let what = format!("{shown}, bytes {} to {end} of {total}{more}", part.offset);
-        Ok(Some(fence.wrap(&what, bytes)))
+        Ok(Some(markers.wrap(&what, bytes)))
     }
 }
 
-/// Removes an incomplete character at the end of a part. Bytes that are not text are returned
-/// unchanged.
+/// Removes an incomplete character at the end. Bytes that are not text are returned unchanged.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {

@@ -14,12 +14,11 @@ pub(super) struct RecordedOutcome {
     pub(super) has_reason: bool,
 }
 
-/// Returns the outcome in the record of a request.
 pub(super) fn recorded_outcome(
-    desk: &ServerState,
+    state: &ServerState,
     id: &RequestId,
 ) -> Result<Option<RecordedOutcome>, Failure> {
-    let records = records_among(desk.spool(), &result_names(desk.spool())?, id.as_str());
+    let records = records_among(state.spool(), &result_names(state.spool())?, id.as_str());
     let recorded = final_record(records).and_then(|record| {
         let (outcome, has_reason) = (record.as_str().to_owned(), record.reason().is_some());
         Some(RecordedOutcome { id: record.name().parse().ok()?, outcome, has_reason })

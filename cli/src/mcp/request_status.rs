@@ -1,6 +1,5 @@
-//! The tools `request_status` and `wait_for_result`: the state of a request according to `public/`
-//! and `results/`. `approved/` is not read. Everything the daemon published is labelled as reported
-//! by the daemon.
+//! The tools `request_status` and `wait_for_result`: the state of a request from `public/` and
+//! `results/`, not from `approved/`. Facts that the daemon published are labelled as its report.
 
 use std::time::Duration;
 
@@ -26,8 +25,7 @@ use crate::failure::Failure;
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 /// Limit of simultaneous waits per server.
 pub(super) const WAITS_MAX: usize = 8;
-/// The pause after a poll, as a multiple of its duration. All waits together leave the server half
-/// of its time.
+/// The pause after a poll, as a multiple of its duration. All waits leave half of the time free.
 const PAUSE_FACTOR: u32 = 2 * 8;
 /// Interval of progress messages while the state stays the same.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
@@ -43,20 +41,13 @@ model::closed_set! {
     }
 }
 
-/// The state of a request.
 #[derive(Clone, PartialEq, Eq)]
 enum McpRequestState {
-    /// The request has a record.
     Recorded(RecordedOutcome),
-    /// The daemon reports that it is working on the request.
     InFlight(RunningStep, Value),
-    /// The daemon reports that the request waits for an approval or permission.
     Held(Value),
-    /// The daemon reports that the request is queued.
     Waiting(WaitingRequest),
-    /// `drafts/` contains a draft with this id.
     Drafted,
-    /// No information about the request exists.
     Unknown,
 }
 
@@ -82,14 +73,14 @@ impl McpRequestState {
         self.described().0
     }
 
-    fn json(&self, desk: &ServerState, id: &RequestId) -> Value {
+    fn json(&self, state: &ServerState, id: &RequestId) -> Value {
         let (mut result_id, mut details, mut reason) = (None, None, None);
         match self {
             Self::Recorded(record) => {
                 result_id = Some(record.id.as_str());
-                reason = record.has_reason.then(|| reason_of(desk, &record.id)).flatten();
+                reason = record.has_reason.then(|| reason_of(state, &record.id)).flatten();
             }
-            Self::InFlight(_, said) | Self::Held(said) => details = Some(said.clone()),
+            Self::InFlight(_, report) | Self::Held(report) => details = Some(report.clone()),
             Self::Waiting(since) => details = Some(json!({ "since_utc": since.since_utc })),
             Self::Drafted | Self::Unknown => {}
         }
@@ -105,19 +96,19 @@ impl McpRequestState {
     }
 }
 
-/// Returns the state of a request. Reads the queue, then requests in flight, then records: a
-/// request moves in that order, so one that moves meanwhile is still found.
-fn request_state(desk: &ServerState, id: &RequestId) -> Result<McpRequestState, Failure> {
-    let waiting = waiting_requests(desk.spool());
-    let mut in_flight = running_requests(desk.spool());
-    let mut held = held_requests(desk.spool());
+/// Reads the queue, then requests in flight, then records: a request moves in that order, so one
+/// that moves meanwhile is still found.
+fn request_state(state: &ServerState, id: &RequestId) -> Result<McpRequestState, Failure> {
+    let waiting = waiting_requests(state.spool());
+    let mut in_flight = running_requests(state.spool());
+    let mut held = held_requests(state.spool());
     let file = format!("{id}.md");
-    let recorded = recorded_outcome(desk, id)?;
+    let recorded = recorded_outcome(state, id)?;
     // A refused request may be fixed and submitted again. Its old record is then not the end of it.
-    let is_told = in_flight.contains_key(id.as_str())
+    let is_pending = in_flight.contains_key(id.as_str())
         || held.contains_key(&file)
         || waiting.iter().any(|one| one.file == file);
-    if let Some(recorded) = recorded.filter(|it| it.outcome != "refused" || !is_told) {
+    if let Some(recorded) = recorded.filter(|it| it.outcome != "refused" || !is_pending) {
         return Ok(McpRequestState::Recorded(recorded));
     }
     if let Some(running) = in_flight.remove(id.as_str()) {
@@ -130,41 +121,40 @@ fn request_state(desk: &ServerState, id: &RequestId) -> Result<McpRequestState, 
         return Ok(McpRequestState::Waiting(waits));
     }
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-    let is_drafted = rustix::fs::statat(&desk.drafts, &file, flags).is_ok();
+    let is_drafted = rustix::fs::statat(&state.drafts, &file, flags).is_ok();
     Ok(if is_drafted { McpRequestState::Drafted } else { McpRequestState::Unknown })
 }
 
 /// Returns the reason why nothing ran, inside untrusted markers because it may quote the request.
 /// `None` if the record may not be shown; `read_result` reports why.
-fn reason_of(desk: &ServerState, id: &ResultId) -> Option<String> {
-    let reason = open(desk, id).ok()?.reason()?.to_owned();
+fn reason_of(state: &ServerState, id: &ResultId) -> Option<String> {
+    let reason = open(state, id).ok()?.reason()?.to_owned();
     Some(UntrustedMarkers::new().ok()?.wrap("the reason in the record", reason.as_bytes()))
 }
 
-pub(super) fn status(desk: &ServerState, asked: &AnyId) -> Result<Value, Failure> {
-    let id = request_id(asked)?;
-    let mut answer = request_state(desk, &id)?.json(desk, &id);
-    answer["daemon"] = daemon(desk);
+pub(super) fn status(state: &ServerState, any_id: &AnyId) -> Result<Value, Failure> {
+    let id = request_id(any_id)?;
+    let mut answer = request_state(state, &id)?.json(state, &id);
+    answer["daemon"] = daemon(state);
     Ok(answer)
 }
 
-/// Returns the status that the daemon published. Whether the daemon is alive cannot be determined
-/// from here.
-fn daemon(desk: &ServerState) -> Value {
-    match published_status(desk.spool()) {
-        Ok(told) => json!({
-            "state": told.state,
-            "at_utc": told.at_utc,
-            "admission_stopped": told.admission_stopped,
-            "queue": told.counts,
-            "policy": told.policy,
+/// Returns the status that the daemon published. The daemon may have died since.
+fn daemon(state: &ServerState) -> Value {
+    match published_status(state.spool()) {
+        Ok(status) => json!({
+            "state": status.state,
+            "at_utc": status.at_utc,
+            "admission_stopped": status.admission_stopped,
+            "queue": status.counts,
+            "policy": status.policy,
         }),
         Err(error) => json!({ "state": null, "status_error": error.to_string() }),
     }
 }
 
-fn request_id(asked: &AnyId) -> Result<RequestId, Failure> {
-    match asked {
+fn request_id(any_id: &AnyId) -> Result<RequestId, Failure> {
+    match any_id {
         AnyId::Request(id) => Ok(id.clone()),
         AnyId::Result(id) => {
             let request = request_of(id.as_str()).and_then(|request| request.parse().ok());
@@ -176,29 +166,29 @@ fn request_id(asked: &AnyId) -> Result<RequestId, Failure> {
 
 /// Waits until the request has a record, the time is over, or the client cancels.
 pub(super) async fn wait(
-    desk: &ServerState,
-    asked: &WaitArguments,
+    state: &ServerState,
+    arguments: &WaitArguments,
     context: &RequestContext<RoleServer>,
 ) -> Result<Value, Failure> {
-    let id = request_id(&asked.id)?;
-    let longest = Duration::from_secs(asked.timeout_sec.min(WAIT_SEC_MAX));
+    let id = request_id(&arguments.id)?;
+    let longest = Duration::from_secs(arguments.timeout_sec.min(WAIT_SEC_MAX));
     let begun = Instant::now();
-    let mut told: Option<(Instant, McpRequestState)> = None;
+    let mut reported: Option<(Instant, McpRequestState)> = None;
     loop {
         let looked = Instant::now();
-        let stand = request_state(desk, &id)?;
+        let current = request_state(state, &id)?;
         let pause = POLL_INTERVAL.max(looked.elapsed() * PAUSE_FACTOR);
-        let is_over = matches!(stand, McpRequestState::Recorded(_)) || begun.elapsed() >= longest;
-        let is_news = told.as_ref().is_none_or(|(at, last)| {
-            last.as_str() != stand.as_str() || at.elapsed() >= PROGRESS_INTERVAL
+        let is_over = matches!(current, McpRequestState::Recorded(_)) || begun.elapsed() >= longest;
+        let is_news = reported.as_ref().is_none_or(|(at, last)| {
+            last.as_str() != current.as_str() || at.elapsed() >= PROGRESS_INTERVAL
         });
         if is_news || is_over {
-            progress(context, &stand, begun.elapsed(), longest).await;
-            details = Some((Instant::now(), stand.clone()));
+            progress(context, &current, begun.elapsed(), longest).await;
+            reported = Some((Instant::now(), current.clone()));
         }
         if is_over {
-            let mut answer = stand.json(desk, &id);
-            answer["timed_out"] = (!matches!(stand, McpRequestState::Recorded(_))).into();
+            let mut answer = current.json(state, &id);
+            answer["timed_out"] = (!matches!(current, McpRequestState::Recorded(_))).into();
             answer["waited_sec"] = begun.elapsed().as_secs().into();
             return Ok(answer);
         }
@@ -214,16 +204,16 @@ pub(super) async fn wait(
 /// Sends a progress notification, if the client asked for it.
 async fn progress(
     context: &RequestContext<RoleServer>,
-    stand: &McpRequestState,
+    current: &McpRequestState,
     elapsed: Duration,
     longest: Duration,
 ) {
     let Some(token) = context.meta.get_progress_token() else { return };
-    let message = format!("{} after {} s", stand.as_str(), elapsed.as_secs());
-    let told = ProgressNotificationParam::new(token, elapsed.as_secs_f64())
+    let message = format!("{} after {} s", current.as_str(), elapsed.as_secs());
+    let notification = ProgressNotificationParam::new(token, elapsed.as_secs_f64())
         .with_total(longest.as_secs_f64())
         .with_message(message);
-    if let Err(error) = context.peer.notify_progress(told).await {
+    if let Err(error) = context.peer.notify_progress(notification).await {
         // The answer will fail as well and reports the error itself.
         tracing::debug!("progress: {error}");
     }

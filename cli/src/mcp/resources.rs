@@ -20,11 +20,11 @@ const RESULTS: &str = "toolexec://results/";
 /// Limit of listed results, newest first. Older ones can be read by id.
 const LISTED_MAX: usize = 50;
 
-pub(super) fn list(desk: &ServerState) -> Result<ListResourcesResult, ErrorData> {
+pub(super) fn list(state: &ServerState) -> Result<ListResourcesResult, ErrorData> {
     let schema = Resource::new(SCHEMA, "tool-request.json")
         .with_description("JSON Schema of a request's front matter")
         .with_mime_type("application/schema+json");
-    let names = result_names(desk.spool()).map_err(|failure| internal(&failure))?;
+    let names = result_names(state.spool()).map_err(|failure| internal(&failure))?;
     let results = names.into_iter().rev().filter(|name| name.parse::<ResultId>().is_ok());
     let results = results.take(LISTED_MAX).map(|name| {
         Resource::new(format!("{RESULTS}{name}"), name)
@@ -41,7 +41,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![result])
 }
 
-pub(super) fn read(desk: &ServerState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) fn read(state: &ServerState, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     if uri == SCHEMA {
         let schema = ResourceContents::text(format!("{:#}", front_matter_schema()), SCHEMA);
         let schema = schema.with_mime_type("application/schema+json");
@@ -51,9 +51,9 @@ pub(super) fn read(desk: &ServerState, uri: &str) -> Result<ReadResourceResult, 
         || ErrorData::resource_not_found(format!("{}: no such resource", escape_line(uri)), None);
     let id: ResultId =
         uri.strip_prefix(RESULTS).and_then(|id| id.parse().ok()).ok_or_else(missing)?;
-    let readable = reading::open(desk, &id).map_err(|failure| internal(&failure))?;
-    let fence = UntrustedMarkers::new().map_err(|failure| internal(&failure))?;
-    let record = fence.wrap("the record", &readable.record);
+    let readable = reading::open(state, &id).map_err(|failure| internal(&failure))?;
+    let markers = UntrustedMarkers::new().map_err(|failure| internal(&failure))?;
+    let record = markers.wrap("the record", &readable.record);
     let text = format!("{}\n{record}", readable.facts());
     let page = ResourceContents::text(text, uri).with_mime_type("text/plain");
     Ok(ReadResourceResult::new(vec![page]))

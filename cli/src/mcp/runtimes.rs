@@ -1,5 +1,4 @@
-//! The tool `list_runtimes`: the runtimes of the policy, and whether the daemon reports that policy
-//! as active.
+//! The tool `list_runtimes`: the runtimes of the policy, and whether the daemon reports it active.
 
 use serde_json::{Value, json};
 use spool::published_status;
@@ -7,15 +6,15 @@ use spool::published_status;
 use super::server_state::ServerState;
 use crate::failure::Failure;
 
-pub(super) fn list(desk: &ServerState) -> Result<Value, Failure> {
-    let Some(policy) = desk.policy()? else {
+pub(super) fn list(state: &ServerState) -> Result<Value, Failure> {
+    let Some(policy) = state.policy()? else {
         return Err(Failure::Message(
             "policy: unknown: no daemon has published one in public/; help: ask a person to start \
              this server with --policy"
                 .into(),
         ));
     };
-    let told = published_status(desk.spool()).ok().map(|told| told.policy);
+    let published = published_status(state.spool()).ok().map(|status| status.policy);
     let sha256 = policy.sha256().to_string();
     let ceilings = policy.ceilings();
     Ok(json!({
@@ -23,7 +22,7 @@ pub(super) fn list(desk: &ServerState) -> Result<Value, Failure> {
             "name": policy.name(),
             "sha256": sha256,
             // As reported by the daemon; null if it reported none.
-            "active": told.map(|told| told.sha256 == sha256),
+            "active": published.map(|it| it.sha256 == sha256),
         },
         "runtimes": policy.runtimes().map(|runtime| json!({
             "name": runtime.name(),

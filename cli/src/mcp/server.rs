@@ -1,5 +1,4 @@
-//! The MCP server: its tools, its resources and its description. Each tool is implemented in
-//! another module; this one converts the answers to the protocol.
+//! The MCP server: describes the tools and resources of the other modules and converts answers.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -27,7 +26,6 @@ use super::server_state::ServerState;
 use super::{drafting, linting, permission, reading, request_status, resources, runtimes};
 use crate::failure::Failure;
 
-/// Limit of results that are read at the same time.
 const READS_MAX: usize = 2;
 
 const INSTRUCTIONS: &str = "\
@@ -45,28 +43,27 @@ pub(super) struct McpServer {
 }
 
 impl McpServer {
-    pub(super) fn new(desk: ServerState) -> Self {
+    pub(super) fn new(state: ServerState) -> Self {
         Self {
-            state: Arc::new(desk),
+            state: Arc::new(state),
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
             reads: Arc::new(Semaphore::new(READS_MAX)),
             tool_router: Self::tool_router(),
         }
     }
 
-    /// Runs a read on another thread. Hashing a large result takes long and must not delay other
-    /// calls.
+    /// Runs a read on another thread: hashing a large result must not delay other calls.
     async fn read_blocking<T: Send + 'static>(
         &self,
         read: impl FnOnce(&ServerState) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let unread = |why: &dyn Display| Failure::Message(format!("not read: {why}"));
         let turn = Arc::clone(&self.reads).acquire_owned().await.map_err(|error| unread(&error))?;
-        let desk = Arc::clone(&self.state);
+        let state = Arc::clone(&self.state);
         let reading = spawn_blocking(move || {
             // The read continues after its client has left, and keeps its permit until then.
             let _turn = turn;
-            read(&desk)
+            read(&state)
         });
         reading.await.map_err(|error| unread(&error))?
     }
@@ -82,9 +79,9 @@ impl McpServer {
     )]
     async fn draft_tool_request(
         &self,
-        Parameters(asked): Parameters<DraftArguments>,
+        Parameters(arguments): Parameters<DraftArguments>,
     ) -> CallToolResult {
-        match drafting::draft(&self.state, asked) {
+        match drafting::draft(&self.state, arguments) {
             Ok(DraftAnswer::Written(answer)) => CallToolResult::structured(answer),
             Ok(DraftAnswer::NotWritten(answer)) => CallToolResult::structured_error(answer),
             Err(failure) => failed(&failure),
@@ -98,9 +95,9 @@ impl McpServer {
     )]
     async fn lint_tool_request(
         &self,
-        Parameters(asked): Parameters<LintArguments>,
+        Parameters(arguments): Parameters<LintArguments>,
     ) -> CallToolResult {
-        to_tool_result(linting::lint(&self.state, &asked))
+        to_tool_result(linting::lint(&self.state, &arguments))
     }
 
     #[tool(
@@ -108,8 +105,11 @@ impl McpServer {
                        flight, or ended with an outcome.",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
-    async fn request_status(&self, Parameters(asked): Parameters<IdArguments>) -> CallToolResult {
-        to_tool_result(request_status::status(&self.state, &asked.id))
+    async fn request_status(
+        &self,
+        Parameters(arguments): Parameters<IdArguments>,
+    ) -> CallToolResult {
+        to_tool_result(request_status::status(&self.state, &arguments.id))
     }
 
     #[tool(
@@ -119,15 +119,15 @@ impl McpServer {
     )]
     async fn wait_for_result(
         &self,
-        Parameters(asked): Parameters<WaitArguments>,
+        Parameters(arguments): Parameters<WaitArguments>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
         let Ok(_place) = self.waits.try_acquire() else {
-            let said =
+            let message =
                 format!("too many waits at once, at most {WAITS_MAX}; help: call again later");
-            return failed(&Failure::Message(said));
+            return failed(&Failure::Message(message));
         };
-        to_tool_result(request_status::wait(&self.state, &asked, &context).await)
+        to_tool_result(request_status::wait(&self.state, &arguments, &context).await)
     }
 
     #[tool(
@@ -135,8 +135,11 @@ impl McpServer {
                        and the tool's output, which is untrusted data between marked lines.",
         annotations(read_only_hint = true, open_world_hint = false)
     )]
-    async fn read_result(&self, Parameters(asked): Parameters<ReadArguments>) -> CallToolResult {
-        match self.read_blocking(move |desk| reading::read(desk, &asked)).await {
+    async fn read_result(
+        &self,
+        Parameters(arguments): Parameters<ReadArguments>,
+    ) -> CallToolResult {
+        match self.read_blocking(move |state| reading::read(state, &arguments)).await {
             Ok(blocks) => CallToolResult::success(blocks),
             Err(failure) => failed(&failure),
         }
@@ -158,9 +161,9 @@ impl McpServer {
     )]
     async fn check_permission(
         &self,
-        Parameters(asked): Parameters<PermissionArguments>,
+        Parameters(arguments): Parameters<PermissionArguments>,
     ) -> CallToolResult {
-        to_tool_result(permission::check(&self.state, &asked))
+        to_tool_result(permission::check(&self.state, &arguments))
     }
 }
 
@@ -206,7 +209,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = self.read_blocking(move |desk| Ok(resources::read(desk, &request.uri))).await;
+        let read = self.read_blocking(move |state| Ok(resources::read(state, &request.uri))).await;
         read.unwrap_or_else(|failure| Err(resources::internal(&failure))).map(Into::into)
     }
 }

@@ -1,6 +1,5 @@
-//! The state of a server: the open directories of its spool, and the options of its operator. All
-//! of it is read once, before the server confines itself. Only the daemon's published policy is
-//! read again at each call.
+//! The state of a server: the open directories of its spool, and the options of its operator. It is
+//! read once, before the server confines itself. Only the published policy is read at each call.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -34,8 +33,8 @@ pub(super) struct ServerState {
 
 /// Returns the agent that the operator named. Without a named workflow the server invents one, so
 /// that a permission of an earlier server of the same agent does not apply.
-fn source(asked: &McpCommand) -> Result<SourceOptions, Failure> {
-    let subject = match (&asked.agent, &asked.subject) {
+fn source(args: &McpCommand) -> Result<SourceOptions, Failure> {
+    let subject = match (&args.agent, &args.subject) {
         (Some(_), None) => {
             let mut bytes = [0; 4];
             getrandom(&mut bytes, GetRandomFlags::empty())
@@ -46,17 +45,17 @@ fn source(asked: &McpCommand) -> Result<SourceOptions, Failure> {
         }
         (_, named) => named.clone(),
     };
-    let (agent, accesscontrol) = (asked.agent.clone(), asked.accesscontrol.clone());
+    let (agent, accesscontrol) = (args.agent.clone(), args.accesscontrol.clone());
     Ok(SourceOptions { agent, subject, accesscontrol })
 }
 
 impl ServerState {
-    pub(super) fn open(asked: &McpCommand) -> Result<Self, Failure> {
-        let spool = std::fs::canonicalize(&asked.spool).map_err(Failure::io(&asked.spool))?;
+    pub(super) fn open(args: &McpCommand) -> Result<Self, Failure> {
+        let spool = std::fs::canonicalize(&args.spool).map_err(Failure::io(&args.spool))?;
         let open = |name| open_directory(&spool.join(name));
-        let policy = asked.policy.as_deref().map(|file| named_or_embedded(Some(file)));
-        let log_key = asked.log_key.as_deref();
-        let signers = asked.allowed_signers.as_deref();
+        let policy = args.policy.as_deref().map(|file| named_or_embedded(Some(file)));
+        let log_key = args.log_key.as_deref();
+        let signers = args.allowed_signers.as_deref();
         let trust = signers.map(|file| verify::named_with_log(file, log_key));
         Ok(Self {
             drafts: open("drafts")?,
@@ -64,7 +63,7 @@ impl ServerState {
             public: open("public")?,
             named_policy: policy.transpose()?.map(Arc::new),
             trust: trust.transpose()?,
-            agent: source(asked)?,
+            agent: source(args)?,
             quota: WriteQuota::default(),
             spool,
         })
@@ -82,20 +81,18 @@ impl ServerState {
         self.spool.join("results").join(id.as_str())
     }
 
-    /// Returns the operator's policy, or else the policy that the daemon published. None if no
-    /// daemon has published one.
+    /// Returns the operator's policy, or else the policy that the daemon published, if any.
     pub(super) fn policy(&self) -> Result<Option<Arc<Policy>>, Failure> {
         if let Some(named) = &self.named_policy {
             return Ok(Some(Arc::clone(named)));
         }
         match published_policy(&self.spool) {
-            Ok(told) => Ok(Some(Arc::new(told))),
+            Ok(policy) => Ok(Some(Arc::new(policy))),
             Err(PublishedFileError::Missing) => Ok(None),
             Err(error) => Err(Failure::Message(error.to_string())),
         }
     }
 
-    /// Returns the agent that this server works for, if the operator named one.
     pub(super) fn source(&self) -> Option<PermissionSource> {
         self.agent.source()
     }

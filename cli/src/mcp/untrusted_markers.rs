@@ -1,6 +1,5 @@
-//! Marks untrusted data for a model. The data is put between two markers with a random token, so
-//! that it cannot pretend to end early, and every deceptive character is made visible. A byte of a
-//! tool must never reach the model unmarked.
+//! Puts untrusted data between two markers with a random token, so that it cannot pretend to end
+//! early, and reveals deceptive characters. A byte of a tool must never reach the model unmarked.
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,6 @@ use validator::reveal_line;
 
 use crate::failure::Failure;
 
-/// The markers of one answer.
 pub(super) struct UntrustedMarkers(String);
 
 impl UntrustedMarkers {

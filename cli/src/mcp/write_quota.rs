@@ -1,6 +1,5 @@
-//! The write quota of a server. Drafts use disk space before anybody has read them, so written
-//! bytes are counted and part of the file system is always left free. The quota must never decide
-//! whether a draft is valid.
+//! The write quota of a server. Drafts use disk space before a person has read them, so a part of
+//! the file system is left free. The quota must never decide whether a draft is valid.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +16,12 @@ const AVAILABLE_BYTES_MIN: u64 = 1024 * MIB;
 /// The smallest allocation of a file; the same again for its directory entry and inode.
 const BLOCK_BYTES: u64 = 4096;
 
-/// The bytes that this server wrote so far.
 #[derive(Default)]
 pub(super) struct WriteQuota {
     written_bytes: AtomicU64,
 }
 
 impl WriteQuota {
-    /// Checks whether this many bytes may be written now.
     pub(super) fn check(&self, drafts: impl AsFd, bytes: u64) -> Result<(), Failure> {
         let found = fstatvfs(drafts);
         let found = found.map_err(|errno| Failure::Message(format!("drafts/: {errno}")))?;
@@ -39,7 +36,6 @@ impl WriteQuota {
     }
 }
 
-/// Returns the disk usage of files with these sizes.
 pub(super) fn disk_usage(files: impl IntoIterator<Item = u64>) -> u64 {
     let of_one = |bytes: u64| {
         bytes.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES).saturating_add(BLOCK_BYTES)
@@ -86,10 +82,10 @@ mod tests {
     #[test]
     fn written_bytes_and_empty_files_count() {
         assert_eq!(disk_usage([0, 1, 4096, 4097]), 4096 * (1 + 2 + 2 + 3));
-        let room = WriteQuota::default();
+        let quota = WriteQuota::default();
         let drafts = std::fs::File::open("/proc").unwrap();
-        room.add_written(WRITTEN_BYTES_MAX);
-        assert!(room.check(&drafts, 1).unwrap_err().to_string().contains("256"));
+        quota.add_written(WRITTEN_BYTES_MAX);
+        assert!(quota.check(&drafts, 1).unwrap_err().to_string().contains("256"));
         assert!(WriteQuota::default().check(&drafts, 1).unwrap_err().to_string().contains("1024"));
     }
 }

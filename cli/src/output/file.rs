@@ -1,5 +1,4 @@
-//! Output files at paths that the caller typed. `replace_own_file` never replaces a file that the command
-//! did not write.
+//! Output files at paths that the caller typed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -7,13 +6,13 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-/// Writes a file. An existing regular file is replaced only if it begins with `kind`, so only
-/// output of the same command is overwritten. A device or a pipe is written to directly.
+/// Writes a file. An existing regular file is replaced only if it begins with `kind`: it must be
+/// output of the same command. A device or a pipe is written to directly.
 pub(crate) fn replace_own_file(path: &Path, kind: &str, bytes: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|it| it.is_file()) {
         let mut there = Vec::new();
-        let room = u64::try_from(kind.len()).unwrap_or(u64::MAX);
-        let read = File::open(path).and_then(|file| file.take(room).read_to_end(&mut there));
+        let kind_len = u64::try_from(kind.len()).unwrap_or(u64::MAX);
+        let read = File::open(path).and_then(|file| file.take(kind_len).read_to_end(&mut there));
         read.map_err(Failure::io(path))?;
         if there != kind.as_bytes() {
             let path = path.display();

@@ -19,7 +19,6 @@ const SCHEMA: &str =
 /// The recipe of a fingerprint. A change of the recipe needs a new name.
 const FINGERPRINT: &str = "codeAndLine/v1";
 
-/// One SARIF run over all files.
 #[derive(Default)]
 pub(crate) struct SarifLog {
     /// One entry per URI, even if a file was named several times.
@@ -135,7 +134,6 @@ impl SarifLog {
     }
 }
 
-/// Returns the description of a rule.
 fn rule(code: Code) -> Value {
     let rule = RuleDoc::of(code);
     json!({

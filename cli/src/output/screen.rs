@@ -1,5 +1,4 @@
-//! The width and colour support of an output stream. Reads only the stream and the environment, and
-//! must never write.
+//! The width and colour support of an output stream. Must never write.
 
 use std::env;
 use std::io::IsTerminal;
@@ -23,8 +22,8 @@ pub(crate) struct OutputScreen {
 impl OutputScreen {
     pub(crate) fn of(stream: &(impl AsFd + IsTerminal)) -> Self {
         let terminal = stream.is_terminal();
-        let told = if terminal { width(stream) } else { None };
-        let columns = told.unwrap_or(COLUMNS_ASSUMED).clamp(COLUMNS_MIN, COLUMNS_MAX);
+        let reported = if terminal { width(stream) } else { None };
+        let columns = reported.unwrap_or(COLUMNS_ASSUMED).clamp(COLUMNS_MIN, COLUMNS_MAX);
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self { columns, colour: colour(terminal && !dumb), dumb }
     }

@@ -29,8 +29,7 @@ impl Terminal {
             .map_err(|error| Failure::Message(format!("no terminal for questions: {error}")))
     }
 
-    /// Asks a question after discarding everything typed or pasted before it, so that no earlier
-    /// input counts as an answer.
+    /// Asks a question after discarding earlier input, so that none of it counts as an answer.
     pub(crate) fn ask_fresh(&mut self, question: &str) -> Result<String, Failure> {
         discard_input(&self.0)?;
         self.ask(question)
@@ -66,8 +65,7 @@ impl Terminal {
         let mut line = Zeroizing::new(Vec::with_capacity(ANSWER_BYTES_MAX));
         let mut byte = [0];
         while line.len() < ANSWER_BYTES_MAX {
-            // A blocking read resumes after a handled signal, whereas `poll` returns EINTR. This
-            // lets a signal end the question.
+            // A signal must end the question: `poll` returns EINTR, but a blocking read resumes.
             let mut waited = [PollFd::new(&self.0, PollFlags::IN)];
             poll(&mut waited, None).map_err(|errno| match errno {
                 Errno::INTR => Failure::Message("interrupted".into()),

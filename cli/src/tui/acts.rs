@@ -1,6 +1,5 @@
-//! The actions behind the keys, implemented by the code of `review`, `approve`, `reject`,
-//! `submit`, `hold`, `release` and `cancel`. This module decides nothing and signs nothing that
-//! those commands would not sign.
+//! The actions behind the keys, implemented by the code of the commands with the same names. This
+//! module decides nothing and signs nothing that those commands would not sign.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +30,6 @@ const REJECTED: [&str; 2] = ["rejected", "not rejected"];
 /// The only answer that confirms a rejection.
 const REJECT_ANSWER: &str = "reject";
 
-/// The spool, signing key and rules that the actions use.
 pub(crate) struct SpoolActions<'a> {
     place: &'a Path,
     /// None if no key was named: signing is disabled.
@@ -59,10 +57,10 @@ impl<'a> SpoolActions<'a> {
     /// Returns the text of `toolexec review`.
     pub(super) fn review(&self, item: &Item) -> ScrollText {
         let Some(path) = item.file() else { return ScrollText::new("review".to_owned(), "") };
-        let asked = self.case(path.clone());
+        let options = self.case(path.clone());
         let read = || -> Result<String, Failure> {
-            let rules = HostRules::read(&asked.rules)?;
-            let case = ReviewData::read(&asked, rules, None, InputTexts::Beginnings)?;
+            let rules = HostRules::read(&options.rules)?;
+            let case = ReviewData::read(&options, rules, None, InputTexts::Beginnings)?;
             Ok(review::plain_text(&case, InputTexts::Beginnings))
         };
         let text = read().unwrap_or_else(|failure| escape_line(&failure.to_string()));
@@ -95,14 +93,14 @@ impl<'a> SpoolActions<'a> {
         let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
-        let asked = ApproveCommand {
+        let args = ApproveCommand {
             case: self.case(path.clone()),
             signing,
             show: ShowOptions { no_pager: false },
             yes: false,
             format: Format::Human,
         };
-        let approved = match approve::sign(&asked) {
+        let approved = match approve::sign(&args) {
             Ok(SignOutcome::Signed(approved)) => approved,
             Ok(SignOutcome::NotSigned(code)) => {
                 return result_message(APPROVED, &item.id, Ok(code), signals);
@@ -116,8 +114,8 @@ impl<'a> SpoolActions<'a> {
             return format!("{}: approved, but not submitted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
-        let asked = SubmitCommand { request, inputs: None, spool, format: Format::Human };
-        let submitted = submit::submit_if_unchanged(&asked, &approved);
+        let submit_args = SubmitCommand { request, inputs: None, spool, format: Format::Human };
+        let submitted = submit::submit_if_unchanged(&submit_args, &approved);
         result_message(
             ["approved and submitted", "approved, but not submitted"],
             &item.id,
@@ -130,48 +128,46 @@ impl<'a> SpoolActions<'a> {
         let (Some(path), Some(signing)) = (item.file(), self.signing.clone()) else {
             return "nothing was done".to_owned();
         };
-        let asked = RejectCommand { request: path.clone(), signing, reason, format: Format::Human };
-        result_message(REJECTED, &item.id, confirm_and_reject(&asked), signals)
+        let args = RejectCommand { request: path.clone(), signing, reason, format: Format::Human };
+        result_message(REJECTED, &item.id, confirm_and_reject(&args), signals)
     }
 
     pub(super) fn order(&self, item: &Item, wanted: OperatorOrder) -> String {
-        // Use the complete file name: a missing file must not match another one with the same
-        // prefix.
+        // The complete file name, so that no other file with the same prefix matches.
         let file = item.file().and_then(|path| path.file_name()?.to_str());
         let file = file.map_or_else(|| format!("{}.md", item.key), str::to_owned);
         match order::order_file(self.place, &file, wanted) {
-            Ok(Ok(said) | Err(said)) => escape_line(&said),
+            Ok(Ok(message) | Err(message)) => escape_line(&message),
             Err(failure) => escape_line(&failure.to_string()),
         }
     }
 }
 
 /// Shows the digest of the file, asks, and signs a rejection of exactly those bytes.
-fn confirm_and_reject(asked: &RejectCommand) -> Result<ExitCode, Failure> {
+fn confirm_and_reject(args: &RejectCommand) -> Result<ExitCode, Failure> {
     let mut terminal = Terminal::open()?;
-    let meant = Sha256::of(&read_document(&asked.request, REQUEST_BYTES_MAX)?);
+    let meant = Sha256::of(&read_document(&args.request, REQUEST_BYTES_MAX)?);
     let question = format!(
         "{}\nsha256 {meant}\nas {}: {}\nType `{REJECT_ANSWER}` to sign: ",
-        human::name(&asked.request),
-        reveal_line(&asked.signing.principal),
-        reveal_line(&asked.reason),
+        human::name(&args.request),
+        reveal_line(&args.signing.principal),
+        reveal_line(&args.reason),
     );
     if terminal.ask_fresh(&question)? != REJECT_ANSWER {
-        output::note(format_args!("{}: not rejected", human::name(&asked.request)));
+        output::note(format_args!("{}: not rejected", human::name(&args.request)));
         return Ok(ExitCode::from(1));
     }
-    reject::reject_if_unchanged(asked, &meant)
+    reject::reject_if_unchanged(args, &meant)
 }
 
-/// Prints the result at the terminal, waits until the user has read it, and returns a short
-/// message.
+/// Prints a failure, waits until the user has read the output, and returns a short message.
 fn result_message(
     [yes, no]: [&str; 2],
     id: &str,
     done: Result<ExitCode, Failure>,
     signals: &Signals,
 ) -> String {
-    let said = match done {
+    let message = match done {
         Ok(ExitCode::SUCCESS) => format!("{id}: {yes}"),
         Ok(_) => format!("{id}: {no}"),
         Err(failure) => {
@@ -180,9 +176,9 @@ fn result_message(
         }
     };
     if signals.end_requested() {
-        return said;
+        return message;
     }
     // Without a terminal the user cannot read the message.
-    let asked = Terminal::open().and_then(|mut it| it.ask("\nPress Enter to return: "));
-    asked.map_or(said.clone(), |_| said)
+    let answer = Terminal::open().and_then(|mut it| it.ask("\nPress Enter to return: "));
+    answer.map_or(message.clone(), |_| message)
 }

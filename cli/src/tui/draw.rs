@@ -1,5 +1,4 @@
-//! Draws the model: a pure function from the model to a screen buffer. Every line is cut to its
-//! area.
+//! Draws the model: a pure function from the model to a screen buffer. It cuts lines to their area.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -35,7 +34,6 @@ const HELP: &str = " up, down, j, k     select a request
  Ctrl-L             redraw             Ctrl-Z   suspend
  q, Ctrl-C          quit";
 
-/// Draws the whole screen.
 pub(super) fn draw(model: &ScreenModel, look: ScreenStyle, buffer: &mut Buffer) {
     let area = buffer.area;
     if area.width < COLUMNS_MIN || area.height < ROWS_MIN {
@@ -83,9 +81,9 @@ fn head(model: &ScreenModel, look: ScreenStyle, buffer: &mut Buffer) {
     );
     put_right(buffer, 0, &format!(" {at} "), look.faint());
     let state = look.state_style(if seen.admits { "serving" } else { seen.daemon });
-    let mut told = vec![Span::styled(format!(" {}", seen.sentence), state)];
-    told.extend(seen.policy.iter().map(|policy| Span::raw(format!("  policy {policy}"))));
-    set_line(buffer, (0, 1), area.width, told);
+    let mut spans = vec![Span::styled(format!(" {}", seen.sentence), state)];
+    spans.extend(seen.policy.iter().map(|policy| Span::raw(format!("  policy {policy}"))));
+    set_line(buffer, (0, 1), area.width, spans);
     if let Some(free) = seen.free_mib {
         put_right(buffer, 1, &format!("  {free} MiB free "), look.faint());
     }
@@ -119,9 +117,9 @@ fn prompt_line(wanted: PromptKind, item: &Item, typed: &str, width: u16) -> Stri
         PromptKind::Reason => format!(" why reject {}? ", item.id),
         PromptKind::Cancel => format!(" to cancel {} type `{}`: ", item.id, item.last_part()),
     };
-    let room = usize::from(width).saturating_sub(question.chars().count() + 1).max(12);
+    let columns = usize::from(width).saturating_sub(question.chars().count() + 1).max(12);
     let typed: Vec<char> = model::escape_line(typed).chars().collect();
-    let end: String = typed[typed.len().saturating_sub(room)..].iter().collect();
+    let end: String = typed[typed.len().saturating_sub(columns)..].iter().collect();
     format!("{question}{end}_")
 }
 

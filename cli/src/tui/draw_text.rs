@@ -1,5 +1,4 @@
-//! Drawing of texts and lines into a screen buffer: cut to their width, and without colour if none
-//! is wanted.
+//! Draws texts and lines into a screen buffer: cut to their width, without colour if unwanted.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,8 +26,7 @@ impl ScreenStyle {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// Returns the style of a state or outcome: green for good, yellow for needing attention, red
-    /// for failed.
+    /// Returns the style of a state: green for good, yellow for attention, red for failed.
     pub(super) fn state_style(self, state: &str) -> Style {
         match state {
             "ok" | "running" | "serving" => self.colour(Color::Green),
@@ -40,7 +38,6 @@ impl ScreenStyle {
     }
 }
 
-/// Draws a text, cut to its width.
 pub(super) fn put(buffer: &mut Buffer, (x, y): (u16, u16), width: u16, text: &str, style: Style) {
     buffer.set_stringn(buffer.area.x + x, y, text, usize::from(width), style);
 }
@@ -49,7 +46,6 @@ pub(super) fn set_line(buffer: &mut Buffer, (x, y): (u16, u16), width: u16, span
     buffer.set_line(buffer.area.x + x, y, &Line::from(spans), width);
 }
 
-/// Draws a right-aligned text.
 pub(super) fn put_right(buffer: &mut Buffer, y: u16, text: &str, style: Style) {
     let columns = u16::try_from(Span::raw(text).width()).unwrap_or(u16::MAX);
     let columns = columns.min(buffer.area.width);
@@ -57,7 +53,6 @@ pub(super) fn put_right(buffer: &mut Buffer, y: u16, text: &str, style: Style) {
     buffer.set_stringn(x, y, text, usize::from(columns), style);
 }
 
-/// Draws the title line of a pane.
 pub(super) fn title(
     buffer: &mut Buffer,
     look: ScreenStyle,

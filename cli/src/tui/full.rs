@@ -132,7 +132,6 @@ impl FullScreen<'_> {
         changed
     }
 
-    /// Refreshes the shown request, with the stdout of its tool.
     fn refresh_shown_text(&mut self) {
         let Overlay::Text(_, item) = &self.model.overlay else {
             self.follower = None;
@@ -179,27 +178,27 @@ impl FullScreen<'_> {
                 self.model.show(Item::clone(item), page);
             }
             ScreenAction::Approve(item) => {
-                let said = self.screen.suspend(|| self.actions.approve(item, &self.signals))?;
+                let message = self.screen.suspend(|| self.actions.approve(item, &self.signals))?;
                 self.keys = KeyDecoder::default();
-                self.show_message(said);
+                self.show_message(message);
             }
             ScreenAction::Reject(item, reason) => {
                 let reason = reason.clone();
-                let said =
+                let message =
                     self.screen.suspend(|| self.actions.reject(item, reason, &self.signals))?;
                 self.keys = KeyDecoder::default();
-                self.show_message(said);
+                self.show_message(message);
             }
             ScreenAction::Order(order, item) => {
-                let said = self.actions.order(item, *order);
-                self.show_message(said);
+                let message = self.actions.order(item, *order);
+                self.show_message(message);
             }
         }
         Ok(act)
     }
 
-    fn show_message(&mut self, said: String) {
-        self.model.message = Some(said);
+    fn show_message(&mut self, message: String) {
+        self.model.message = Some(message);
         self.next_refresh = Instant::now();
         self.not_before = self.next_refresh;
     }
@@ -213,7 +212,6 @@ impl FullScreen<'_> {
     }
 }
 
-/// Returns whether the locale supports characters beyond ASCII.
 fn is_utf8() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));

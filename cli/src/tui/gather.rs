@@ -106,7 +106,6 @@ fn item_of(row: QueueRow) -> Item {
     Item { id: escape_line(&row.request_id), key, state, note: escape_line(&note), kind: is }
 }
 
-/// Returns the ids of drafts that were not submitted.
 fn draft_ids(place: &Path) -> Vec<String> {
     // Most users of `watch` may not read this directory, and need not.
     let names = fs::read_dir(place.join("drafts")).into_iter().flatten().flatten();

@@ -1,6 +1,5 @@
-//! The full screen of `toolexec watch`. The terminal is restored on exit. `state` decides what a
-//! key does and `draw` renders; neither uses files or the clock. `full` is the event loop that
-//! connects them.
+//! The full screen of `toolexec watch`. `state` decides the effect of a key and `draw` renders;
+//! neither uses files or the clock. The event loop in `full` connects them.
 
 mod acts;
 mod draw;

@@ -1,5 +1,4 @@
-//! A scrollable text. The caller escapes its lines; this module wraps them to the width of the
-//! screen and must never lose a character.
+//! A scrollable text. The caller escapes its lines. Wrapping them must never lose a character.
 
 use ratatui::text::Span;
 

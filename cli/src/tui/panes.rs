@@ -19,7 +19,6 @@ const ID_COLUMNS_MAX: usize = 40;
 const BAR_COLUMNS: usize = 8;
 /// The width of one measure: label, bar and figures.
 const MEASURE_COLUMNS: u16 = 25;
-/// An item in flight takes two rows.
 const RUNNING_ROWS: u16 = 2;
 const ROWS_EACH: u16 = 2;
 
@@ -42,8 +41,7 @@ pub(super) fn draw(model: &ScreenModel, look: ScreenStyle, area: Rect, buffer: &
     }
 }
 
-/// Returns the rows of each pane without its title: what it needs if there is enough for all,
-/// otherwise a fair share.
+/// Returns the rows of each pane without its title: its need if all fit, or else a fair share.
 fn rows_of(wanted: [u16; Pane::COUNT], height: u16) -> [u16; Pane::COUNT] {
     let panes = u16::try_from(Pane::COUNT).unwrap_or(u16::MAX);
     let all = height.saturating_sub(panes);
@@ -73,8 +71,8 @@ fn title_of(model: &ScreenModel, pane: Pane) -> String {
             }
             let words: Vec<String> =
                 counts.iter().map(|(state, count)| format!("{count} {state}")).collect();
-            let said = if words.is_empty() { "empty".to_owned() } else { words.join(", ") };
-            format!("queue: {said}")
+            let summary = if words.is_empty() { "empty".to_owned() } else { words.join(", ") };
+            format!("queue: {summary}")
         }
         Pane::Running => format!("in flight: {}", items.len()),
         Pane::Outcomes => "last outcomes, not verified here".to_owned(),

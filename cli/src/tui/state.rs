@@ -1,5 +1,4 @@
-//! The state of the screen, and the effect of each key. Pure: keys and snapshots come in, actions
-//! come out. Nothing here reads a file, a clock or a terminal.
+//! The state of the screen, and the action of each key. Reads no file, clock or terminal.
 
 use spool::OperatorOrder;
 
@@ -16,11 +15,8 @@ const TYPED_CHARS_MAX: usize = 400;
 model::closed_set! {
     /// One of the lists on the screen, from top to bottom.
     pub(super) enum Pane {
-        /// Waiting requests.
         Queue = "queue",
-        /// Requests in flight.
         Running = "running",
-        /// The requests that ended last.
         Outcomes = "outcomes",
     }
 }
@@ -33,14 +29,11 @@ impl Pane {
     }
 }
 
-/// The overlay over the panes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Overlay {
     Nothing,
     Help,
-    /// A text about a request.
     Text(ScrollText, Box<Item>),
-    /// The user is typing.
     Typing(PromptKind, Box<Item>, String),
 }
 
@@ -72,10 +65,8 @@ pub(super) struct ScreenModel {
     pub(super) pane: Pane,
     pub(super) overlay: Overlay,
     pub(super) message: Option<String>,
-    /// The chosen item of each pane: its position, and its key, so that the choice survives changes
-    /// of the list.
+    /// The chosen item of each pane: position and key. The choice survives changes of the list.
     chosen: [(usize, String); Pane::COUNT],
-    /// The number of rows of a text.
     pub(super) text_rows: usize,
     /// A signing key is available.
     may_sign: bool,
@@ -102,7 +93,6 @@ impl ScreenModel {
         self.restore_choice();
     }
 
-    /// Sets the width of the screen and the number of rows of a text.
     pub(super) fn fit(&mut self, columns: u16, text_rows: usize) {
         self.text_rows = text_rows;
         if let Overlay::Text(page, _) = &mut self.overlay {
@@ -138,7 +128,6 @@ impl ScreenModel {
         self.restore_choice();
     }
 
-    /// Shows a text about a request over the panes.
     pub(super) fn show(&mut self, item: Item, page: ScrollText) {
         self.overlay = Overlay::Text(page, Box::new(item));
     }
@@ -214,7 +203,7 @@ impl ScreenModel {
             (TerminalKey::Char('a' | 'x'), ItemKind::Draft(_) | ItemKind::Waiting(_))
                 if !self.may_sign =>
             {
-                "to approve and reject, start with --approver NAME and --key FILE or --agent"
+                "to approve and reject, start with --approver NAME and --key FILE or --ssh-agent"
             }
             (TerminalKey::Char('a'), ItemKind::Draft(_) | ItemKind::Waiting(_)) => {
                 return ScreenAction::Approve(item);

@@ -1,5 +1,4 @@
-//! The terminal in raw mode, with an alternate screen. The terminal is restored however the program
-//! ends, including on a panic.
+//! The terminal in raw mode, with an alternate screen. Every exit and every panic restores it.
 
 use std::io::{self, Stdout};
 use std::sync::Arc;
@@ -29,7 +28,6 @@ use crate::output::terminal::discard_input;
 /// The size assumed for a terminal that does not report one, such as a serial line.
 const SIZE_ASSUMED: (u16, u16) = (80, 24);
 
-/// Signals to the foreground program of the terminal.
 pub(super) struct Signals {
     pub(super) end: Arc<AtomicBool>,
     pub(super) suspend: Arc<AtomicBool>,
@@ -55,7 +53,6 @@ impl Signals {
     }
 }
 
-/// Input of the terminal.
 pub(super) enum TerminalInput {
     Bytes(Vec<u8>),
     Nothing,
@@ -83,7 +80,6 @@ impl TerminalInput {
     }
 }
 
-/// The alternate screen of the terminal.
 pub(super) struct AlternateScreen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     size: (u16, u16),
@@ -173,8 +169,8 @@ fn restore_terminal() {
 }
 
 fn size() -> (u16, u16) {
-    let told = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
-    told.map_or(SIZE_ASSUMED, |size| (size.ws_col, size.ws_row))
+    let winsize = tcgetwinsize(io::stdout()).ok().filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    winsize.map_or(SIZE_ASSUMED, |size| (size.ws_col, size.ws_row))
 }
 
 fn failed(error: io::Error) -> Failure {

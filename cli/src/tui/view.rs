@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use model::UtcTime;
 use spool::RunningRequest;
 
-/// The complete snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct SpoolView {
     pub(super) spool: String,

@@ -27,79 +27,81 @@ fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
     found
 }
 
-fn bytes(desk: &TestLog) -> (u64, u64) {
-    let json = desk.on_state(&["export", "stick", "--format", "json"]).assert(0, &[]).json();
+fn bytes(bench: &TestLog) -> (u64, u64) {
+    let json = bench.on_state(&["export", "stick", "--format", "json"]).assert(0, &[]).json();
     (json["from"].as_u64().unwrap(), json["bytes"].as_u64().unwrap())
 }
 
 #[test]
 fn second_export_writes_only_new_data() {
-    let desk = TestLog::new(2000);
-    fs::create_dir(desk.path("state/log/witness")).unwrap();
-    let (from, first) = bytes(&desk);
+    let bench = TestLog::new(2000);
+    fs::create_dir(bench.path("state/log/witness")).unwrap();
+    let (from, first) = bytes(&bench);
     let whole: u64 =
-        files(&desk.path("stick")).iter().map(|(it, _)| fs::metadata(it).unwrap().len()).sum();
+        files(&bench.path("stick")).iter().map(|(it, _)| fs::metadata(it).unwrap().len()).sum();
     assert_eq!((from, first), (0, whole));
-    assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
-    let before = files(&desk.path("stick"));
-    assert_eq!(bytes(&desk), (2000, 0));
-    assert_eq!(files(&desk.path("stick")), before);
-    drop(desk.grown("state", 2010));
-    let (from, second) = bytes(&desk);
+    assert!(fsck(&bench.path("stick"), bench.key("state").public()).unwrap().faults.is_empty());
+    let before = files(&bench.path("stick"));
+    assert_eq!(bytes(&bench), (2000, 0));
+    assert_eq!(files(&bench.path("stick")), before);
+    drop(bench.grown("state", 2010));
+    let (from, second) = bytes(&bench);
     assert!(from == 2000 && second < first / 6, "{first} then {second} bytes");
     println!("export: {first} bytes for 2000 entries, {second} for 10 more");
-    let after = files(&desk.path("stick"));
+    let after = files(&bench.path("stick"));
     // All except the checkpoint.
     assert_eq!(before.iter().filter(|it| after.contains(it)).count(), before.len() - 1);
     for size in [2048, 2049, 2600] {
-        drop(desk.grown("state", size));
-        desk.on_state(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
-        assert!(fsck(&desk.path("stick"), desk.key("state").public()).unwrap().faults.is_empty());
+        drop(bench.grown("state", size));
+        bench.on_state(&["export", "stick"]).assert(0, &["of them new", "bytes written"]);
+        assert!(fsck(&bench.path("stick"), bench.key("state").public()).unwrap().faults.is_empty());
     }
     // Partial tiles are removed once the full tile exists, and only log files are copied.
-    assert!(!desk.path("stick/tile/entries/007.p").exists());
+    assert!(!bench.path("stick/tile/entries/007.p").exists());
     let mut names: Vec<_> =
-        fs::read_dir(desk.path("stick")).unwrap().map(|it| it.unwrap().file_name()).collect();
+        fs::read_dir(bench.path("stick")).unwrap().map(|it| it.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, [".lock", "checkpoint", "tile"]);
-    desk.save("host1.vkey", &desk.key("state").public().verifier_line());
-    desk.log(&["head", "--log", "stick", "--log-key", "host1.vkey"]).assert(0, &[ORIGIN, "2600"]);
+    bench.save("host1.vkey", &bench.key("state").public().verifier_line());
+    bench.log(&["head", "--log", "stick", "--log-key", "host1.vkey"]).assert(0, &[ORIGIN, "2600"]);
 }
 
 #[test]
 fn different_history_never_overwrites_a_copy() {
-    let desk = TestLog::new(300);
-    desk.on_state(&["export", "stick"]).assert(0, &[]);
-    let before = files(&desk.path("stick"));
-    let here = desk.grown("state", 300).head().root().to_string();
-    desk.rewrite("anew", 400);
-    let there = LogView::open(&desk.path("anew/log"), desk.key("anew").public()).unwrap();
+    let bench = TestLog::new(300);
+    bench.on_state(&["export", "stick"]).assert(0, &[]);
+    let before = files(&bench.path("stick"));
+    let here = bench.grown("state", 300).head().root().to_string();
+    bench.rewrite("anew", 400);
+    let there = LogView::open(&bench.path("anew/log"), bench.key("anew").public()).unwrap();
     let theirs = there.root(300).unwrap().to_string();
-    let said = desk.log(&["export", "stick", "--state", "anew"]);
-    said.assert(1, &["the copy has another history", &here, &theirs]);
-    desk.rewrite("short", 200);
-    desk.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "truncated"]);
-    drop(desk.grown("stranger", 400));
-    desk.log(&["export", "stick", "--state", "stranger"]).assert(1, &["not signed by the log key"]);
-    assert_eq!(files(&desk.path("stick")), before);
+    let output = bench.log(&["export", "stick", "--state", "anew"]);
+    output.assert(1, &["the copy has another history", &here, &theirs]);
+    bench.rewrite("short", 200);
+    bench.log(&["export", "stick", "--state", "short"]).assert(1, &["300 entries", "truncated"]);
+    drop(bench.grown("stranger", 400));
+    bench
+        .log(&["export", "stick", "--state", "stranger"])
+        .assert(1, &["not signed by the log key"]);
+    assert_eq!(files(&bench.path("stick")), before);
 }
 
 #[test]
 fn export_continues_across_a_key_change() {
-    let desk = TestLog::new(300);
-    desk.on_state(&["export", "stick"]).assert(0, &[]);
-    let before = desk.key("state").public().verifier_line();
+    let bench = TestLog::new(300);
+    bench.on_state(&["export", "stick"]).assert(0, &[]);
+    let before = bench.key("state").public().verifier_line();
     // The same entries under another key.
-    drop(desk.grown("later", 400));
-    desk.log(&["export", "stick", "--state", "later"]).assert(1, &["not signed by the log key"]);
-    let now = desk.key("later").public().verifier_line();
-    desk.save("keys", &format!("# newest first\n{now}\n{before}\n"));
+    drop(bench.grown("later", 400));
+    bench.log(&["export", "stick", "--state", "later"]).assert(1, &["not signed by the log key"]);
+    let now = bench.key("later").public().verifier_line();
+    bench.save("keys", &format!("# newest first\n{now}\n{before}\n"));
     let place = ["--log", "later/log", "--log-key", "keys"];
-    desk.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
-    assert!(fsck(&desk.path("stick"), desk.key("later").public()).unwrap().faults.is_empty());
-    let note = desk.on_state(&["head", "--note"]).out;
-    desk.save("seen", &note);
-    desk.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
+    bench.log(&[&["export", "stick"][..], &place].concat()).assert(0, &["100 of them new"]);
+    assert!(fsck(&bench.path("stick"), bench.key("later").public()).unwrap().faults.is_empty());
+    let note = bench.on_state(&["head", "--note"]).out;
+    bench.save("seen", &note);
+    bench.log(&[&["consistency", "seen"][..], &place].concat()).assert(0, &["consistent:"]);
 }
 
 /// Flips a bit in the last entry of a bundle. A second call restores it.
@@ -111,22 +113,22 @@ fn flip_last_bit(bundle: &Path) {
 
 #[test]
 fn changed_log_is_not_exported() {
-    let desk = TestLog::new(600);
-    desk.on_state(&["export", "stick"]).assert(0, &[]);
-    drop(desk.grown("state", 900));
-    let entries = desk.path("state/log/tile/entries/002");
+    let bench = TestLog::new(600);
+    bench.on_state(&["export", "stick"]).assert(0, &[]);
+    drop(bench.grown("state", 900));
+    let entries = bench.path("state/log/tile/entries/002");
     flip_last_bit(&entries);
-    desk.on_state(&["export", "stick"]).assert(1, &["its entries do not match"]);
-    let key = desk.key("state").public().clone();
-    assert_eq!(LogView::open(&desk.path("stick"), &key).unwrap().head().size(), 600);
+    bench.on_state(&["export", "stick"]).assert(1, &["its entries do not match"]);
+    let key = bench.key("state").public().clone();
+    assert_eq!(LogView::open(&bench.path("stick"), &key).unwrap().head().size(), 600);
     flip_last_bit(&entries);
-    desk.on_state(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
-    assert!(fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
+    bench.on_state(&["export", "stick"]).assert(0, &["900 entries, 300 of them new"]);
+    assert!(fsck(&bench.path("stick"), &key).unwrap().faults.is_empty());
     // Hashes are computed from the entries, so a changed tile beyond the copy's size is not copied.
-    drop(desk.grown("state", 1300));
-    flip(&desk.path("state/log/tile/0/004"));
-    let said = desk.on_state(&["export", "stick"]);
-    assert!(said.code == 1 || fsck(&desk.path("stick"), &key).unwrap().faults.is_empty());
+    drop(bench.grown("state", 1300));
+    flip(&bench.path("state/log/tile/0/004"));
+    let output = bench.on_state(&["export", "stick"]);
+    assert!(output.code == 1 || fsck(&bench.path("stick"), &key).unwrap().faults.is_empty());
 }
 
 /// The system calls that create, rename, sync or delete files.
@@ -135,34 +137,34 @@ const SYSCALLS: [&str; 6] = ["renameat", "syncfs", "fdatasync", "fsync", "mkdira
 #[test]
 fn killed_export_verifies_and_can_be_completed() {
     let test = "killed_export_verifies_and_can_be_completed";
-    let desk = TestLog::new(700);
-    desk.on_state(&["export", "base"]).assert(0, &[]);
-    drop(desk.grown("state", 1100));
-    let key = desk.key("state").public().clone();
+    let bench = TestLog::new(700);
+    bench.on_state(&["export", "base"]).assert(0, &[]);
+    drop(bench.grown("state", 1100));
+    let key = bench.key("state").public().clone();
     let mut killed = 0;
     for from in ["base", "nothing"] {
         for syscall in SYSCALLS {
             for when in 1.. {
-                fs::remove_dir_all(desk.path("stick")).ok();
+                fs::remove_dir_all(bench.path("stick")).ok();
                 if from == "base" {
-                    copy(&desk.path(from), &desk.path("stick"));
+                    copy(&bench.path(from), &bench.path("stick"));
                 }
-                match run_to(&desk, syscall, when) {
+                match run_to(&bench, syscall, when) {
                     None => return skipped(test, "strace cannot run here"),
                     Some(true) => break,
                     Some(false) => killed += 1,
                 }
                 let death = format!("{from}, {syscall} {when}");
-                match LogView::open(&desk.path("stick"), &key) {
+                match LogView::open(&bench.path("stick"), &key) {
                     Ok(view) => {
                         assert!([700, 1100].contains(&view.head().size()), "{death}");
-                        let faults = fsck(&desk.path("stick"), &key).unwrap().faults;
+                        let faults = fsck(&bench.path("stick"), &key).unwrap().faults;
                         assert!(faults.is_empty(), "{death}: {faults:?}");
                     }
                     Err(error) => assert_eq!(from, "nothing", "{death}: {error}"),
                 }
-                desk.on_state(&["export", "stick"]).assert(0, &["1100 entries"]);
-                let faults = fsck(&desk.path("stick"), &key).unwrap().faults;
+                bench.on_state(&["export", "stick"]).assert(0, &["1100 entries"]);
+                let faults = fsck(&bench.path("stick"), &key).unwrap().faults;
                 assert!(faults.is_empty(), "{death}: {faults:?}");
             }
         }
@@ -170,16 +172,15 @@ fn killed_export_verifies_and_can_be_completed() {
     assert!(killed > 30, "only {killed} deaths: the program is not where it should be");
 }
 
-/// Runs the copy and kills it at this call. Returns whether it finished before. `None` if strace
-/// cannot run.
-fn run_to(desk: &TestLog, syscall: &str, when: u32) -> Option<bool> {
-    let inner = desk.command(&["export", "stick", "--state", "state"]);
+/// Kills an export at this call. Returns whether it finished before, or `None` without strace.
+fn run_to(bench: &TestLog, syscall: &str, when: u32) -> Option<bool> {
+    let inner = bench.command(&["export", "stick", "--state", "state"]);
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={syscall}")])
         .args(["-e", &format!("inject={syscall}:signal=KILL:when={when}")])
         .arg(inner.get_program())
         .args(inner.get_args())
-        .current_dir(desk.path(""))
+        .current_dir(bench.path(""))
         .output()
         .ok()?;
     let stderr = String::from_utf8_lossy(&output.stderr);

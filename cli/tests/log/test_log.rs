@@ -42,9 +42,9 @@ impl CommandOutput {
 impl TestLog {
     /// Creates a state with a log of this many entries.
     pub(crate) fn new(entries: u64) -> Self {
-        let desk = Self { scratch: RecordScratch::in_memory() };
-        drop(desk.grown("state", entries));
-        desk
+        let bench = Self { scratch: RecordScratch::in_memory() };
+        drop(bench.grown("state", entries));
+        bench
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -79,7 +79,6 @@ impl TestLog {
         }
     }
 
-    /// Saves a file.
     pub(crate) fn save(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::remove_file(&path).ok();

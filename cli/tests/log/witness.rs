@@ -1,5 +1,5 @@
-//! A test witness (C2SP tlog-witness, using another implementation's proofs), and the program
-//! showing it a log that grows, forks and is cut back.
+//! A test witness (C2SP tlog-witness, with proofs of another implementation) is shown a log that
+//! grows, forks and is cut back.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -26,7 +26,7 @@ const TIME: u64 = 1_795_258_080;
 #[derive(Default)]
 struct WitnessState {
     head: Option<(u64, Hash)>,
-    asked: Vec<(String, u16)>,
+    requests: Vec<(String, u16)>,
 }
 
 struct TestWitness {
@@ -115,7 +115,7 @@ fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<Witn
     let body = String::from_utf8(body).unwrap();
     let mut seen = seen.lock().unwrap();
     let (status, answer) = check_request(&body, log, &mut seen);
-    seen.asked.push((body, status));
+    seen.requests.push((body, status));
     let length = answer.len();
     let head =
         format!("HTTP/1.1 {status} -\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
@@ -146,76 +146,77 @@ impl TestWitness {
     }
 
     fn statuses(&self) -> Vec<u16> {
-        self.state.lock().unwrap().asked.drain(..).map(|(_, status)| status).collect()
+        self.state.lock().unwrap().requests.drain(..).map(|(_, status)| status).collect()
     }
 }
 
 fn log_and_witness(entries: u64) -> (TestLog, TestWitness) {
-    let desk = TestLog::new(entries);
-    desk.save("w1.vkey", &verifier_line(NAME, &signing().verifying_key()));
-    let witness = TestWitness::start(desk.key("state").public().clone());
-    (desk, witness)
+    let bench = TestLog::new(entries);
+    bench.save("w1.vkey", &verifier_line(NAME, &signing().verifying_key()));
+    let witness = TestWitness::start(bench.key("state").public().clone());
+    (bench, witness)
 }
 
-fn kept(desk: &TestLog) -> String {
-    fs::read_to_string(desk.path("state/log/witness/witness.example%2fw1")).unwrap()
+fn kept(bench: &TestLog) -> String {
+    fs::read_to_string(bench.path("state/log/witness/witness.example%2fw1")).unwrap()
 }
 
 #[test]
 fn witness_cosigns_a_growing_log() {
-    let (desk, witness) = log_and_witness(5);
+    let (bench, witness) = log_and_witness(5);
     let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
-    let said = desk.on_state(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
-    assert!(said.err.is_empty());
+    let output =
+        bench.on_state(&show).assert(0, &[NAME, "cosigned 5 entries, verified, of 2026-11-"]);
+    assert!(output.err.is_empty());
     for size in [5, 6, 300, 301] {
-        drop(desk.grown("state", size));
-        let checkpoint = fs::read_to_string(desk.path("state/log/checkpoint")).unwrap();
+        drop(bench.grown("state", size));
+        let checkpoint = fs::read_to_string(bench.path("state/log/checkpoint")).unwrap();
         let json =
-            desk.on_state(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
+            bench.on_state(&[&show[..], &["--format", "json"]].concat()).assert(0, &[]).json();
         assert_eq!((json["size"].as_u64(), json["verified"].as_bool()), (Some(size), Some(true)));
         // The log's own file is unchanged. The stored one has an additional signature.
-        assert_eq!(fs::read_to_string(desk.path("state/log/checkpoint")).unwrap(), checkpoint);
-        let kept = kept(&desk);
+        assert_eq!(fs::read_to_string(bench.path("state/log/checkpoint")).unwrap(), checkpoint);
+        let kept = kept(&bench);
         assert_eq!(kept, checkpoint.clone() + &cosignature(&checkpoint, NAME, &signing()));
-        assert_eq!(Checkpoint::verify(&kept, desk.key("state").public()).unwrap().size(), size);
+        assert_eq!(Checkpoint::verify(&kept, bench.key("state").public()).unwrap().size(), size);
     }
     assert_eq!(witness.statuses(), [200; 5]);
     // `consistency` accepts a stored checkpoint.
-    drop(desk.grown("state", 400));
+    drop(bench.grown("state", 400));
     let seen = "state/log/witness/witness.example%2fw1";
-    desk.on_state(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
+    bench.on_state(&["consistency", seen]).assert(0, &["consistent: the log of 400"]);
 }
 
 #[test]
 fn witness_with_another_size_gets_a_proof_from_it() {
-    let (desk, witness) = log_and_witness(50);
+    let (bench, witness) = log_and_witness(50);
     let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
-    desk.on_state(&show).assert(0, &[]);
-    let old = kept(&desk);
-    drop(desk.grown("state", 300));
-    desk.on_state(&show).assert(0, &[]);
-    drop(desk.grown("state", 310));
+    bench.on_state(&show).assert(0, &[]);
+    let old = kept(&bench);
+    drop(bench.grown("state", 300));
+    bench.on_state(&show).assert(0, &[]);
+    drop(bench.grown("state", 310));
     // The stored checkpoint is first missing, then outdated, then named by an option.
-    fs::remove_file(desk.path("state/log/witness/witness.example%2fw1")).unwrap();
-    desk.on_state(&show).assert(0, &["cosigned 310"]);
-    drop(desk.grown("state", 311));
-    desk.save("state/log/witness/witness.example%2fw1", &old);
-    desk.on_state(&show).assert(0, &["cosigned 311"]);
-    desk.save("old", &old);
-    desk.on_state(&[&show[..], &["--from", "old"]].concat()).assert(0, &["cosigned 311"]);
+    fs::remove_file(bench.path("state/log/witness/witness.example%2fw1")).unwrap();
+    bench.on_state(&show).assert(0, &["cosigned 310"]);
+    drop(bench.grown("state", 311));
+    bench.save("state/log/witness/witness.example%2fw1", &old);
+    bench.on_state(&show).assert(0, &["cosigned 311"]);
+    bench.save("old", &old);
+    bench.on_state(&[&show[..], &["--from", "old"]].concat()).assert(0, &["cosigned 311"]);
     assert_eq!(witness.statuses(), [200, 200, 409, 200, 409, 200, 409, 200]);
 }
 
 #[test]
 fn fork_and_truncated_log_are_detected() {
-    let (desk, witness) = log_and_witness(300);
+    let (bench, witness) = log_and_witness(300);
     let at = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];
-    desk.on_state(&at).assert(0, &[]);
-    let kept = kept(&desk);
-    desk.rewrite("anew", 400);
-    desk.rewrite("same", 300);
-    desk.rewrite("short", 200);
-    let show = |state: &str| desk.log(&[&at[..], &["--state", state]].concat());
+    bench.on_state(&at).assert(0, &[]);
+    let kept = kept(&bench);
+    bench.rewrite("anew", 400);
+    bench.rewrite("same", 300);
+    bench.rewrite("short", 200);
+    let show = |state: &str| bench.log(&[&at[..], &["--state", state]].concat());
     // The witness detects the fork if nothing was stored here.
     show("anew").assert(1, &["a different history", "422"]);
     show("same").assert(1, &["a different history"]);
@@ -223,7 +224,7 @@ fn fork_and_truncated_log_are_detected() {
     assert_eq!(witness.statuses(), [200, 409, 422, 409, 409, 409]);
     // With a stored checkpoint the witness is not contacted.
     for state in ["anew", "same", "short"] {
-        desk.save(&format!("{state}/log/witness/witness.example%2fw1"), &kept);
+        bench.save(&format!("{state}/log/witness/witness.example%2fw1"), &kept);
     }
     show("anew").assert(1, &["a different history: at 300 entries its root is"]);
     show("same").assert(1, &["a different history: at 300 entries its root is"]);
@@ -233,20 +234,20 @@ fn fork_and_truncated_log_are_detected() {
 
 #[test]
 fn answer_of_another_signer_is_not_stored() {
-    let (desk, witness) = log_and_witness(20);
+    let (bench, witness) = log_and_witness(20);
     let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
-    desk.save("other.vkey", &verifier_line(NAME, &other));
+    bench.save("other.vkey", &verifier_line(NAME, &other));
     let at = ["witness", "--to", &witness.url];
-    let said = desk.on_state(&[&at[..], &["--witness-key", "other.vkey"]].concat());
-    said.assert(1, &["no cosignature of this checkpoint by the witness key"]);
-    assert!(!desk.path("state/log/witness").exists());
+    let output = bench.on_state(&[&at[..], &["--witness-key", "other.vkey"]].concat());
+    output.assert(1, &["no cosignature of this checkpoint by the witness key"]);
+    assert!(!bench.path("state/log/witness").exists());
     // Without a key the signature is not checked, and the output says so.
-    desk.on_state(&at).assert(0, &["not verified", "--witness-key"]);
+    bench.on_state(&at).assert(0, &["not verified", "--witness-key"]);
     // A witness that does not know this log's key.
     let stranger = TestWitness::start(PublicLogKey::from_verifier_line(&other_log()).unwrap());
-    let said = desk.on_state(&["witness", "--to", &stranger.url]).assert(1, &["status 403"]);
-    assert!(!said.err.contains('\x1b'), "{}", said.err);
-    desk.on_state(&["witness", "--to", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
+    let output = bench.on_state(&["witness", "--to", &stranger.url]).assert(1, &["status 403"]);
+    assert!(!output.err.contains('\x1b'), "{}", output.err);
+    bench.on_state(&["witness", "--to", "http://localhost:1/w1"]).assert(3, &["localhost:1/w1"]);
 }
 
 fn other_log() -> String {
@@ -255,45 +256,45 @@ fn other_log() -> String {
 
 #[test]
 fn offline_request_and_answer_are_accepted() {
-    let (desk, witness) = log_and_witness(30);
-    let key = desk.key("state").public().clone();
+    let (bench, witness) = log_and_witness(30);
+    let key = bench.key("state").public().clone();
     for (size, old) in [(30, "old 0\n\n"), (500, "old 30\n")] {
-        drop(desk.grown("state", size));
+        drop(bench.grown("state", size));
         let carry = ["witness", "--to", "request", "--witness-key", "w1.vkey"];
-        desk.on_state(&carry).assert(0, &["request: written", "carry it to the witness"]);
-        let body = fs::read_to_string(desk.path("request")).unwrap();
+        bench.on_state(&carry).assert(0, &["request: written", "carry it to the witness"]);
+        let body = fs::read_to_string(bench.path("request")).unwrap();
         assert!(
             body.starts_with(old) && body.contains(&format!("\n\n{ORIGIN}\n{size}\n")),
             "{body}"
         );
         let (status, answer) = check_request(&body, &key, &mut witness.state.lock().unwrap());
         assert_eq!(status, 200);
-        desk.save("answer", &answer);
+        bench.save("answer", &answer);
         // The log grew meanwhile.
-        drop(desk.grown("state", size + 3));
+        drop(bench.grown("state", size + 3));
         let back = [&carry[..], &["--answer", "answer"]].concat();
-        desk.on_state(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
-        assert!(kept(&desk).ends_with(&answer));
-        desk.save("answer", &answer.replacen(NAME, "witness.example/w2", 1));
-        desk.on_state(&back).assert(1, &["answer: no cosignature"]);
-        desk.save("answer", "thanks\n");
-        desk.on_state(&back).assert(1, &["answer: not the signature lines"]);
+        bench.on_state(&back).assert(0, &[&format!("cosigned {size} entries, verified")]);
+        assert!(kept(&bench).ends_with(&answer));
+        bench.save("answer", &answer.replacen(NAME, "witness.example/w2", 1));
+        bench.on_state(&back).assert(1, &["answer: no cosignature"]);
+        bench.save("answer", "thanks\n");
+        bench.on_state(&back).assert(1, &["answer: not the signature lines"]);
     }
-    desk.save("request", "old 0\n\nhello\n");
+    bench.save("request", "old 0\n\nhello\n");
     let words = ["witness", "--to", "request", "--answer", "answer"];
-    desk.on_state(&words).assert(3, &["request: not a request to a witness of this log"]);
+    bench.on_state(&words).assert(3, &["request: not a request to a witness of this log"]);
 }
 
 #[test]
 fn tls_witness_is_reached_if_its_authority_is_trusted() {
-    let (desk, _) = log_and_witness(7);
+    let (bench, _) = log_and_witness(7);
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let der = BASE64_STANDARD.encode(made.cert.der());
     let lines: Vec<&str> =
         (0..der.len()).step_by(64).map(|at| &der[at..der.len().min(at + 64)]).collect();
     let kind = "CERTIFICATE";
     let pem = format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"));
-    let authorities = desk.save("authorities.pem", &pem);
+    let authorities = bench.save("authorities.pem", &pem);
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
@@ -302,7 +303,7 @@ fn tls_witness_is_reached_if_its_authority_is_trusted() {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key);
     let config = Arc::new(config.unwrap());
-    let log = desk.key("state").public().clone();
+    let log = bench.key("state").public().clone();
     let witness = TestWitness::start_with(log, "https", move |stream, log, seen| {
         let mut tls = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
         // A client that does not trust the certificate closes the connection during the handshake.
@@ -311,11 +312,11 @@ fn tls_witness_is_reached_if_its_authority_is_trusted() {
         }
     });
     let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey", "--state", "state"];
-    let known = |authorities: &Path| run(desk.command(&show).env("SSL_CERT_FILE", authorities));
+    let known = |authorities: &Path| run(bench.command(&show).env("SSL_CERT_FILE", authorities));
     known(&authorities).assert(0, &["cosigned 7 entries, verified"]);
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let der = BASE64_STANDARD.encode(other.cert.der());
     let pem = format!("-----BEGIN {kind}-----\n{der}\n-----END {kind}-----\n");
-    known(&desk.save("other.pem", &pem)).assert(3, &[&witness.url]);
+    known(&bench.save("other.pem", &pem)).assert(3, &[&witness.url]);
     assert_eq!(witness.statuses(), [200]);
 }

@@ -57,11 +57,11 @@ enum DaemonArgs {
 }
 
 fn main() -> ExitCode {
-    let asked = match parse_args(std::env::args_os().skip(1)) {
-        Ok(asked) => asked,
+    let args = match parse_args(std::env::args_os().skip(1)) {
+        Ok(args) => args,
         Err(wrong) => return fail(&format!("{wrong}; help: run `toolexecd --help`"), 3),
     };
-    let (path, clock) = match asked {
+    let (path, clock) = match args {
         DaemonArgs::Run(path, clock) => (path, Some(clock)),
         DaemonArgs::Check(path) => (path, None),
         DaemonArgs::Help => return print_text(USAGE),
@@ -90,14 +90,14 @@ fn main() -> ExitCode {
     }
     match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(halt) => {
-            tracing::error!("the daemon stops: {halt}");
+        Err(error) => {
+            tracing::error!("the daemon stops: {error}");
             ExitCode::from(3)
         }
     }
 }
 
-/// Prints a text. The reader may close the pipe early.
+/// The reader may close the pipe early.
 fn print_text(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -158,7 +158,6 @@ fn places_of(config: &Config) -> SpoolPaths {
     }
 }
 
-/// The resources that a daemon opens before it serves.
 struct DaemonResources {
     dropbox: Inbox,
     spool: Spool,
@@ -186,20 +185,20 @@ fn open(config: &Config, clock: ClockCheck) -> Result<DaemonResources, DaemonErr
     Ok(DaemonResources { dropbox, spool, floor, result_key: keys.result, log, permissions })
 }
 
-/// Opens the resources, and retries during a shortage instead of exiting.
+/// Retries during a shortage instead of exiting.
 fn open_after_shortage(config: &Config, clock: ClockCheck) -> Result<DaemonResources, DaemonError> {
     let manager = ServiceManager::of_environment();
-    let mut said = false;
+    let mut is_reported = false;
     loop {
-        let halt = match open(config, clock) {
-            Err(halt) if halt.shortage().is_some() => halt,
+        let error = match open(config, clock) {
+            Err(error) if error.shortage().is_some() => error,
             opened => return opened,
         };
-        if !said {
-            tracing::error!("the start waits: {halt}");
-            said = true;
+        if !is_reported {
+            tracing::error!("the start waits: {error}");
+            is_reported = true;
         }
-        manager.extend_start(&halt.to_string(), SHORTAGE_RETRY_INTERVAL);
+        manager.extend_start(&error.to_string(), SHORTAGE_RETRY_INTERVAL);
         std::thread::sleep(SHORTAGE_RETRY_INTERVAL);
     }
 }
@@ -227,9 +226,9 @@ fn serve(config: Config, path: PathBuf, clock: ClockCheck) -> Result<(), DaemonE
     .with_clock_floor(floor)
     .with_prewarmed_sandboxes(config.prewarmed_sandboxes)
     .with_capacity(config.capacity);
-    let Config { scan_interval, shutdown_grace, capacity: room, metrics, retention: keep, .. } = config;
+    let Config { scan_interval, shutdown_grace, capacity, metrics, retention, .. } = config;
     // Some requests wait for capacity, some run, and some are being published.
-    let in_flight_max = room.sandboxes.saturating_mul(IN_FLIGHT_PER_SANDBOX);
-    let pace = LoopConfig { scan_interval, shutdown_grace, in_flight_max, retention: keep };
-    DaemonService::new(host, dropbox, pace, path, metrics).run()
+    let in_flight_max = capacity.sandboxes.saturating_mul(IN_FLIGHT_PER_SANDBOX);
+    let loop_config = LoopConfig { scan_interval, shutdown_grace, in_flight_max, retention };
+    DaemonService::new(host, dropbox, loop_config, path, metrics).run()
 }

@@ -7,7 +7,6 @@ use records::log::{LogOrigin, PublicLogKey};
 use records::{HostKeyError, HostKeys, KeySource};
 use serde::Deserialize;
 
-/// The key `keys` of the configuration: a directory, or an agent and two of its keys.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawKeysConfig {
@@ -17,7 +16,7 @@ pub(crate) struct RawKeysConfig {
     log: Option<String>,
 }
 
-/// The directory of the credentials that `LoadCredentialEncrypted=` names (systemd.exec(5)).
+/// The variable that names the directory of `LoadCredentialEncrypted=` (systemd.exec(5)).
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// Returns the configured key source. The default is systemd's credentials if they include the
@@ -25,8 +24,8 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 pub(crate) fn source(form: Option<RawKeysConfig>, state: &Path) -> Result<KeySource, String> {
     let public = state.join("keys");
     let Some(RawKeysConfig { directory, agent, result, log }) = form else {
-        let lent = std::env::var_os(CREDENTIALS).map(PathBuf::from);
-        return Ok(match lent.filter(|directory| directory.join("result").exists()) {
+        let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
+        return Ok(match credentials.filter(|directory| directory.join("result").exists()) {
             Some(directory) => KeySource::Credentials { directory, public },
             None => KeySource::Directory(public),
         });
@@ -54,7 +53,7 @@ pub(crate) fn source(form: Option<RawKeysConfig>, state: &Path) -> Result<KeySou
 /// that of the existing key, else the host name.
 ///
 /// # Errors
-/// [`KeyError`]; also if the log key was created for another log name.
+/// [`HostKeyError`]; also if the log key was created for another log name.
 pub fn open_keys(
     source: &KeySource,
     configured: Option<&LogOrigin>,

@@ -28,7 +28,7 @@ pub struct LenientConfig {
     pub keys: Option<KeySource>,
 }
 
-/// The keys that are needed here. The strict reader checks the others.
+/// The keys that are needed here; the strict reader checks the others.
 #[derive(Deserialize)]
 struct RawLenientConfig {
     spool: Option<PathBuf>,

@@ -28,7 +28,6 @@ pub use host_keys::open_keys;
 use raw_config::RawDaemonConfig;
 use validate::CheckedConfig;
 
-/// The largest configuration file, in bytes.
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// A configuration whose files were all read and are valid.
 pub struct Config {
@@ -38,8 +37,7 @@ pub struct Config {
     pub trust: HostTrustStore,
     /// The source of the keys that sign records and the log.
     pub keys: KeySource,
-    /// The name of the log and of this host; the default is the name of the log key, else the host
-    /// name.
+    /// The name of the log and of this host; by default that of the log key, else the host name.
     pub log_origin: Option<LogOrigin>,
     /// The longest time without a log entry before a heartbeat; none disables heartbeats.
     pub heartbeat_sec: Option<NonZero<u32>>,
@@ -62,7 +60,6 @@ pub struct Config {
     pub metrics: MetricsSettings,
 }
 
-/// Reads the text of a configuration up to the size limit.
 pub(crate) fn read_config_text(path: &Path) -> Result<String, ConfigError> {
     text_of(path, read_bytes(path, CONFIG_BYTES_MAX)?)
 }
@@ -96,8 +93,7 @@ impl Config {
             revoked: form.revoked,
             ais: form.ais_trust,
         };
-        let CheckedConfig { capacity: room, metrics, launcher, keys, log, retention, egress } =
-            settings;
+        let CheckedConfig { capacity, metrics, launcher, keys, log, retention, egress } = settings;
         Ok(Self {
             spool: form.spool,
             state: form.state,
@@ -112,7 +108,7 @@ impl Config {
             scan_interval: Duration::from_secs(form.scan_interval_sec),
             shutdown_grace: Duration::from_secs(form.shutdown_grace_sec),
             prewarmed_sandboxes: form.prewarmed_sandboxes,
-            capacity: room,
+            capacity,
             retention,
             metrics,
         })

@@ -8,7 +8,6 @@ use super::host_keys::RawKeysConfig;
 use super::retention::RawRetentionConfig;
 use crate::metrics::RawMetricsConfig;
 
-/// The keys of the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawDaemonConfig {

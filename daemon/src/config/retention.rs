@@ -21,7 +21,7 @@ struct RawRetentionBounds {
     bytes: Option<NonZero<u64>>,
 }
 
-/// Returns the retention settings; by default everything is kept forever.
+/// By default everything is kept forever.
 pub(crate) fn bounds(form: Option<RawRetentionConfig>) -> Result<RetentionPolicy, String> {
     let RawRetentionConfig { results, archive, quarantine } = form.unwrap_or_default();
     Ok(RetentionPolicy {

@@ -27,7 +27,6 @@ const HEARTBEAT_SEC: u32 = 3600;
 /// More sandboxes would wait for runs that rarely come.
 const PREWARMED_SANDBOXES_MAX: usize = 8;
 
-/// The values that need a check or a conversion.
 pub(super) struct CheckedConfig {
     pub(super) capacity: CapacityLimits,
     pub(super) metrics: MetricsSettings,
@@ -38,7 +37,6 @@ pub(super) struct CheckedConfig {
     pub(super) egress: Option<Egress>,
 }
 
-/// The log of this host.
 pub(super) struct LogSettings {
     pub(super) origin: Option<LogOrigin>,
     pub(super) directory: PathBuf,
@@ -55,17 +53,17 @@ impl CheckedConfig {
         check_paths(form)?;
         check_spool(&form.spool)?;
         check_numbers(form)?;
-        let room = capacity(form)?;
+        let limits = capacity(form)?;
         let metrics = form.metrics.take();
         let metrics = metrics.map_or_else(|| Ok(<_>::default()), RawMetricsConfig::settings)?;
-        let seats = room.sandboxes + form.prewarmed_sandboxes + SPARE_SLOTS;
+        let sandbox_count = limits.sandboxes + form.prewarmed_sandboxes + SPARE_SLOTS;
         Ok(Self {
-            launcher: launcher(form.launcher.take(), &form.state, seats)?,
+            launcher: launcher(form.launcher.take(), &form.state, sandbox_count)?,
             keys: host_keys::source(form.keys.take(), &form.state)?,
             log: log(form.log.take(), &form.spool)?,
             retention: retention::bounds(form.retention.take())?,
             egress: egress(form.egress.take())?,
-            capacity: room,
+            capacity: limits,
             metrics,
         })
     }
@@ -80,11 +78,15 @@ fn check_version(form: &RawDaemonConfig) -> Result<(), String> {
 
 fn check_numbers(form: &RawDaemonConfig) -> Result<(), String> {
     if form.scan_interval_sec == 0 {
-        return Err("scan_interval_sec: 0 is not allowed; help: set it to 1 second or more".to_owned());
+        return Err(
+            "scan_interval_sec: 0 is not allowed; help: set it to 1 second or more".to_owned()
+        );
     }
     if form.prewarmed_sandboxes > PREWARMED_SANDBOXES_MAX {
         let (found, most) = (form.prewarmed_sandboxes, PREWARMED_SANDBOXES_MAX);
-        return Err(format!("prewarmed_sandboxes: {found} is more than {most}; help: set 0 to {most}"));
+        return Err(format!(
+            "prewarmed_sandboxes: {found} is more than {most}; help: set 0 to {most}"
+        ));
     }
     Ok(())
 }
@@ -99,7 +101,7 @@ fn log(form: Option<RawLogConfig>, spool: &Path) -> Result<LogSettings, String> 
     })
 }
 
-/// Refuses relative paths, which would depend on the working directory of the daemon.
+/// A relative path would depend on the working directory of the daemon.
 fn check_paths(form: &RawDaemonConfig) -> Result<(), String> {
     let launcher = form.launcher.as_ref();
     let paths = [
@@ -132,8 +134,7 @@ fn check_paths(form: &RawDaemonConfig) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the spool has an `approved/` directory. It is never created here, because an
-/// administrator decides who may write there.
+/// The `approved/` directory is never created here: an administrator decides who may write there.
 fn check_spool(spool: &Path) -> Result<(), String> {
     let approved = spool.join("approved");
     let why = match fs::metadata(&approved) {
@@ -144,7 +145,7 @@ fn check_spool(spool: &Path) -> Result<(), String> {
     Err(format!("spool: {}: {why}; help: create it, or set another spool", approved.display()))
 }
 
-/// Returns the egress proxy. `hosts_file` is for hosts without DNS, and for a spawned proxy only.
+/// `hosts_file` is for hosts without DNS, and for a spawned proxy only.
 fn egress(form: Option<RawEgressConfig>) -> Result<Option<Egress>, String> {
     let Some(RawEgressConfig { socket, program, hosts_file }) = form else {
         return Ok(find_egress());
@@ -171,8 +172,8 @@ fn egress(form: Option<RawEgressConfig>) -> Result<Option<Egress>, String> {
     Ok(Some(Egress::spawn(&program, named.as_ref().map_or(&[], |words| words))))
 }
 
-/// Returns the capacity. The defaults are two runs per core, so that the cores stay busy while some
-/// runs wait for the disk, and four fifths of the memory.
+/// The defaults: two runs per core, so that the cores stay busy while some runs wait for the disk,
+/// and four fifths of the memory.
 fn capacity(form: &RawDaemonConfig) -> Result<CapacityLimits, String> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let sandboxes = form.runs_max.unwrap_or((2 * cores).clamp(2, RUNS_MAX));
@@ -180,7 +181,9 @@ fn capacity(form: &RawDaemonConfig) -> Result<CapacityLimits, String> {
     let memory = found.totalram.saturating_mul(u64::from(found.mem_unit));
     let memory_bytes = form.memory_bytes_max.unwrap_or(memory / 5 * 4);
     if sandboxes == 0 || sandboxes > RUNS_MAX {
-        return Err(format!("runs_max: {sandboxes} is out of range; help: set it to 1 to {RUNS_MAX}"));
+        return Err(format!(
+            "runs_max: {sandboxes} is out of range; help: set it to 1 to {RUNS_MAX}"
+        ));
     }
     if memory_bytes == 0 {
         return Err("memory_bytes_max: 0 is not allowed; help: set it to 1 byte or more".to_owned());
@@ -191,7 +194,7 @@ fn capacity(form: &RawDaemonConfig) -> Result<CapacityLimits, String> {
 fn launcher(
     form: Option<RawLauncherConfig>,
     state: &Path,
-    seats: usize,
+    sandbox_count: usize,
 ) -> Result<LauncherAddress, String> {
     let form = form.unwrap_or(RawLauncherConfig { socket: None, program: None });
     let program = match (form.socket, form.program) {
@@ -209,6 +212,7 @@ fn launcher(
         (None, None) => find_launcher()?,
     };
     let staging = state.join("staging");
-    let (mounts_allowed, max_sandboxes) = (Vec::new(), u32::try_from(seats).unwrap_or(u32::MAX));
+    let (mounts_allowed, max_sandboxes) =
+        (Vec::new(), u32::try_from(sandbox_count).unwrap_or(u32::MAX));
     Ok(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes })
 }

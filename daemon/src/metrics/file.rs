@@ -1,5 +1,5 @@
-//! The metrics as a file for node_exporter's textfile collector. The file is written after a
-//! change, at most once per interval. Without changes it causes no wake-up.
+//! The metrics as a file for node_exporter's textfile collector, written after a change, at most
+//! once per interval. Without changes it causes no wake-up.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -16,7 +16,6 @@ use prometheus_client::registry::{Registry, Unit};
 use spool::{RequestCounts, Shortage};
 use validator::{Severity, Violation};
 
-/// One label with its value.
 type MetricLabel = [(&'static str, Cow<'static, str>); 1];
 type SecondsHistogram = Family<MetricLabel, Histogram, fn() -> Histogram>;
 
@@ -76,7 +75,7 @@ impl AdmissionStopReason {
 /// The metrics of one daemon.
 pub struct Metrics {
     registry: Registry,
-    /// The number of changes; the writer of the file compares it with that of its last write.
+    /// The number of changes, which the writer of the file compares with that of its last write.
     changes: AtomicU64,
     requests: Family<MetricLabel, Gauge>,
     outcomes: Family<MetricLabel, Counter>,
@@ -274,7 +273,6 @@ impl Metrics {
         }
     }
 
-    /// Returns the number of changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -284,8 +282,7 @@ impl Metrics {
     pub fn render(&self) -> String {
         let mut rendered = String::new();
         if text::encode(&mut rendered, &self.registry).is_err() {
-            // Writing to a string does not fail. A partial text would lack its end mark and be
-            // refused.
+            // Writing to a string does not fail. A text without its end mark would be refused.
             rendered.clear();
             writeln!(rendered, "# EOF").unwrap_or_default();
         }

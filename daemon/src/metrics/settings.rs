@@ -8,7 +8,6 @@ use serde::Deserialize;
 const INTERVAL_SEC: u64 = 15;
 const INTERVAL_SEC_MAX: u64 = 3600;
 
-/// The key `metrics` of the configuration.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawMetricsConfig {
@@ -20,7 +19,7 @@ pub(crate) struct RawMetricsConfig {
 /// The destinations of the metrics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MetricsSettings {
-    /// The file for node_exporter's textfile collector.
+    /// For node_exporter's textfile collector.
     pub file: Option<PathBuf>,
     /// The path of the Unix socket.
     pub socket: Option<PathBuf>,
@@ -35,7 +34,6 @@ impl Default for MetricsSettings {
 }
 
 impl RawMetricsConfig {
-    /// Checks the values and converts them to settings.
     pub(crate) fn settings(self) -> Result<MetricsSettings, String> {
         if self.file.is_none() && self.socket.is_none() {
             return Err("metrics: neither file nor socket; help: set one of them".to_owned());

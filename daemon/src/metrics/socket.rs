@@ -1,6 +1,6 @@
 //! Serves the metrics on a Unix socket over HTTP (`curl --unix-socket`). One thread serves one
-//! connection at a time, with a bound on the size of the request and on the time; a slower client
-//! is disconnected. The socket has a path and is not reachable over a network.
+//! connection at a time, within bounds on the request's size and the time; a slower client is
+//! disconnected. The socket has a path and is not reachable over a network.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::model::MetricsSocketError;
 use super::registry::Metrics;
 
-/// The longest HTTP request, with headers.
+/// Bytes of the HTTP request's head.
 const REQUEST_BYTES_MAX: usize = 8 * 1024;
 /// The time limit for the request and the response together.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(2);
@@ -25,8 +25,7 @@ const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 pub struct MetricsSocket(PathBuf);
 
 impl MetricsSocket {
-    /// Listens, and answers on its own thread. The permissions of the directory decide who may
-    /// connect.
+    /// Answers on its own thread. The permissions of the directory decide who may connect.
     ///
     /// # Errors
     /// The path is in use, or the socket or the thread cannot be created.
@@ -103,7 +102,7 @@ fn headers(bytes: usize) -> String {
     )
 }
 
-/// Reads the head of the HTTP request; a body is not read.
+/// A body is not read.
 fn read_request(stream: &mut UnixStream, until: Instant) -> io::Result<Vec<u8>> {
     let (mut question, mut part) = (Vec::new(), [0; 1024]);
     while !question.windows(4).any(|end| end == b"\r\n\r\n") {

@@ -1,5 +1,5 @@
-//! The network of one run: converts the granted hosts for the egress proxy, and the proxy's report
-//! for the record. Must never add a host to the grant.
+//! The network of one run: converts the grant for the egress proxy, and the proxy's report for the
+//! record. Must never add a host to the grant.
 
 mod report;
 
@@ -19,14 +19,12 @@ const TIME_MS_SPARE: u64 = 300_000;
 /// The bundle of CA certificates on common distributions, as seen in the sandbox.
 const CA_BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
 
-/// The open network of a run, until it is closed or dropped.
 pub(crate) struct OpenNetwork {
     session: EgressSession,
     granted: GrantedNetwork,
 }
 
 impl OpenNetwork {
-    /// Passes the sandbox's proxy socket to the egress proxy.
     pub(crate) fn begin(
         egress: &Egress,
         granted: &GrantedNetwork,
@@ -50,8 +48,7 @@ impl OpenNetwork {
         Ok(Self { session: conversation, granted: granted.clone() })
     }
 
-    /// Ends every connection and returns the use. If the proxy was lost, the run lost its network
-    /// and the use is unknown.
+    /// If the proxy was lost, the run lost its network and the use is unknown.
     pub(crate) fn close(self) -> NetworkUse {
         let Self { session: conversation, granted } = self;
         let confinement = conversation.confinement();
@@ -72,8 +69,7 @@ impl OpenNetwork {
     }
 }
 
-/// Returns the environment variables of the proxy. Variables of the policy's runtime take
-/// precedence.
+/// Variables of the policy's runtime take precedence.
 pub(crate) fn environment(grant: &RunGrant) -> Vec<(String, String)> {
     if grant.network().is_none() {
         return Vec::new();
@@ -89,8 +85,7 @@ pub(crate) fn environment(grant: &RunGrant) -> Vec<(String, String)> {
     env.push(("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned()));
     // Interpreters with their own TLS library search other paths.
     if Path::new(CA_BUNDLE).is_file() {
-        // Node has built-in certificates; without this variable it ignores those that the host
-        // added.
+        // With this variable, Node trusts the host's certificates besides its built-in ones.
         let names = ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
         env.extend(names.map(|name| (name.to_owned(), CA_BUNDLE.to_owned())));
     }

@@ -1,6 +1,6 @@
-//! Checks the egress proxy's report before it enters a signed record. The proxy is another program
-//! and parses hostile bytes, so that its report is accepted only if it is plausible for this run.
-//! Pure. Must never add a host to a record that was not granted, nor omit a granted one.
+//! Checks the egress proxy's report before it enters a signed record: another program that parses
+//! hostile bytes made it, so it must be plausible for this run. Pure. Must never add a host that
+//! was not granted to a record, nor omit a granted one.
 
 use std::fmt;
 
@@ -32,7 +32,6 @@ impl fmt::Display for EgressReportFault {
     }
 }
 
-/// Checks a report and converts it for the record.
 pub(super) fn checked_report(
     report: frame::Report,
     granted: &GrantedNetwork,

@@ -1,5 +1,4 @@
-//! The steps from the bytes of a request to an approved request with staged inputs. Must never
-//! start anything.
+//! The steps from the bytes of a request to staged inputs. Must never start anything.
 
 use model::UtcTime;
 use policies::ais::EnvironmentDigests;
@@ -53,8 +52,7 @@ impl RequestContext<'_> {
         self.refuse(&request, claimed, violations, &decided).map(PipelineStep::end)
     }
 
-    /// Finds a record of this request that was made under another ledger in the same results
-    /// directory.
+    /// Finds a record of this request made under another ledger in the same results directory.
     fn prior_run_elsewhere(&self, request: &Request) -> Result<Option<PriorRun>, DaemonError> {
         let records = self.host.spool.foreign_results(request.id())?;
         let begun = records.into_iter().find(|record| was_begun(record));
@@ -74,7 +72,7 @@ impl RequestContext<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (submission, patience): (SubmissionOrigin, HoldDeadline),
+        (submission, deadline): (SubmissionOrigin, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
@@ -85,20 +83,20 @@ impl RequestContext<'_> {
             }
             _ => PermissionEvidence::NotQueried,
         };
-        // Computing the digests reads every program. They are needed only for an AIS bundle that
-        // the policy asks for.
-        let asked = policy.requires_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
-        let supply = match asked {
+        // Only a required AIS bundle needs the digests, which take a read of every program.
+        let uses_ais =
+            policy.requires_ais(&request) && matches!(claimed.ais(), AisFile::Read { .. });
+        let digests = match uses_ais {
             true => self.host.digests().of(policy, binaries)?.digests,
             false => EnvironmentDigests::default(),
         };
-        let nonces_used = asked.then(|| self.host.spool.used_nonces());
+        let nonces_used = uses_ais.then(|| self.host.spool.used_nonces());
         let evidence = DecisionEvidence {
             permission,
             ais: AisEvidence {
                 file: claimed.ais(),
                 trust: trust.ais(),
-                supply: &supply,
+                supply: &digests,
                 nonces_used: nonces_used.as_deref(),
             },
             submission,
@@ -113,7 +111,7 @@ impl RequestContext<'_> {
         };
         let decision = authorise(request, policy, &evidence);
         drop(nonces_used);
-        self.follow_decision(decision, claimed, warnings, (patience, now))
+        self.follow_decision(decision, claimed, warnings, (deadline, now))
     }
 
     /// A decision → the next state, or the end that the decision demands.
@@ -122,7 +120,7 @@ impl RequestContext<'_> {
         decision: Decision,
         claimed: Claimed,
         warnings: &[Violation],
-        (patience, now): (HoldDeadline, UtcTime),
+        (deadline, now): (HoldDeadline, UtcTime),
     ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
         match decision {
             Decision::Approve(approved)
@@ -134,16 +132,16 @@ impl RequestContext<'_> {
                 self.refuse(approved.request(), claimed, all, &decided).map(PipelineStep::end)
             }
             Decision::Approve(approved) => Ok(PipelineStep::Next((approved, claimed))),
-            Decision::Hold { request, violations, .. } if patience.allows_hold(now) => {
-                let asked = self.ask_permission(&request, &violations);
+            Decision::Hold { request, violations, .. } if deadline.allows_hold(now) => {
+                let filed = self.ask_permission(&request, &violations);
                 self.host.spool.abandon(claimed);
-                Ok(PipelineStep::Hold(violations, asked))
+                Ok(PipelineStep::Hold(violations, filed))
             }
-            Decision::Hold { request, violations, grounds }
-            | Decision::Refuse { request, violations, grounds } => {
+            Decision::Hold { request, violations, rationale }
+            | Decision::Refuse { request, violations, rationale } => {
                 let all = warnings.iter().cloned().chain(violations).collect();
                 let decided =
-                    DecisionFacts { rationale: Some(grounds), ..DecisionFacts::undecided() };
+                    DecisionFacts { rationale: Some(rationale), ..DecisionFacts::undecided() };
                 self.refuse(&request, claimed, all, &decided).map(PipelineStep::end)
             }
         }
@@ -160,14 +158,14 @@ impl RequestContext<'_> {
         }
     }
 
-    /// An approved request → its inputs, copied and equal to their digests. The inputs go into the
-    /// slot of a prewarmed sandbox if one fits.
+    /// An approved request → its inputs, copied and equal to their digests, in the slot of a
+    /// prewarmed sandbox if one fits.
     pub(super) fn stage(
         &self,
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-        patience: HoldDeadline,
+        deadline: HoldDeadline,
     ) -> Result<PipelineStep<(Staged, Option<PrewarmedSandbox>)>, DaemonError> {
         let ahead = PrewarmedSandboxes::take(&self.host.prewarmed, &self.host.spool, &approved);
         let (staged, ahead) = match ahead {
@@ -188,7 +186,7 @@ impl RequestContext<'_> {
                 self.refuse(approved.request(), claimed, all, &decided).map(PipelineStep::end)
             }
             StageError::Disk { claimed, error, .. }
-                if error.shortage().is_some() && patience.allows_hold(system::now()) =>
+                if error.shortage().is_some() && deadline.allows_hold(system::now()) =>
             {
                 tracing::error!("{error}");
                 self.host.spool.abandon(claimed);

@@ -29,7 +29,6 @@ use crate::state::Daemon;
 use crate::system;
 use request_context::RequestContext;
 
-/// A claimed request, with the circumstances of its submission.
 pub(crate) struct PipelineInput {
     pub(crate) draft: Draft,
     pub(crate) claimed: Claimed,
@@ -37,7 +36,6 @@ pub(crate) struct PipelineInput {
     /// The time of the decision: now, or the time of the replayed run.
     pub(crate) at: UtcTime,
     pub(crate) hold_deadline: HoldDeadline,
-    /// The order of an operator.
     pub(crate) order: Option<PlacedOrder>,
 }
 
@@ -56,11 +54,10 @@ pub struct ReplayTarget<'a> {
 }
 
 impl Daemon {
-    /// Claims a request file of the caller and takes it to its published record: the embedded
-    /// one-shot run.
+    /// Takes a request file of the caller to its published record: the embedded one-shot run.
     ///
     /// # Errors
-    /// [`DaemonError`]: the file cannot be read, or the daemon's own disk or key failed. Nothing was run.
+    /// [`DaemonError`]: the file cannot be read, or the daemon's disk or key failed. Nothing ran.
     pub fn run_file(
         &self,
         request: &Path,
@@ -134,25 +131,24 @@ impl RequestContext<'_> {
     /// Takes one claimed request to its published record, or holds or releases it.
     ///
     /// # Errors
-    /// [`DaemonError`]: the daemon's own disk or key failed. Nothing more may be admitted; recovery
-    /// records the started runs.
+    /// [`DaemonError`]: nothing more may be admitted; recovery records the started runs.
     pub(crate) fn process(
         &self,
         ask: PipelineInput,
-        wish: &mut dyn FnMut() -> Continuation,
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<ClaimOutcome, DaemonError> {
         let PipelineInput {
             draft,
             claimed,
             submission,
             at,
-            hold_deadline: patience,
+            hold_deadline: deadline,
             order: ordered,
         } = ask;
         // A request is started only if there is space for its record.
         if let Err(error) = self.host.check_space() {
             self.host.spool.abandon(claimed);
-            return match patience {
+            return match deadline {
                 HoldDeadline::Until(_) => match error.shortage() {
                     Some(want) => Ok(ClaimOutcome::Released(ReleaseReason::Shortage(want))),
                     None => Err(error.into()),
@@ -163,24 +159,24 @@ impl RequestContext<'_> {
         let (request, claimed, violations) = next!(self.check(draft, claimed, &submission, at)?);
         self.progress.claimed(&request, &submission);
         let (request, claimed) =
-            next!(self.apply_order(request, claimed, (ordered, patience), &violations, at)?);
+            next!(self.apply_order(request, claimed, (ordered, deadline), &violations, at)?);
         let (approved, claimed) =
-            next!(self.authorise(request, claimed, (submission, patience), &violations, at)?);
+            next!(self.authorise(request, claimed, (submission, deadline), &violations, at)?);
         self.progress.step_took(TimedStep::Decide);
         self.progress.granted(approved.request().id(), approved.grant());
         let (place, approved, claimed) =
-            next!(self.wait_for_capacity(approved, claimed, &violations, wish)?);
+            next!(self.wait_for_capacity(approved, claimed, &violations, continuation)?);
         self.progress.step_took(TimedStep::Queued);
         self.progress.staging(claimed.hash_progress());
-        let (staged, ahead) = next!(self.stage(approved, claimed, &violations, patience)?);
+        let (staged, ahead) = next!(self.stage(approved, claimed, &violations, deadline)?);
         self.progress.step_took(TimedStep::Stage);
-        let prepared = next!(self.build(staged, ahead, violations, (patience, &mut *wish))?);
+        let prepared =
+            next!(self.build(staged, ahead, violations, (deadline, &mut *continuation))?);
         self.progress.step_took(TimedStep::Sandbox);
-        self.run(prepared, (place, patience), wish)
+        self.run(prepared, (place, deadline), continuation)
     }
 }
 
-/// An embedded run is only continued or cancelled.
 fn embedded_continuation(cancelled: &mut dyn FnMut() -> bool) -> impl FnMut() -> Continuation {
     || match cancelled() {
         true => Continuation::End,

@@ -1,5 +1,5 @@
-//! Types that the steps of the pipeline share: the end of a request, the choice after each step,
-//! and the input of a record.
+//! Types that the steps of the pipeline share: the end of a request, the next step, and the input
+//! of a record.
 
 use model::{Outcome, Sha256};
 use policies::{AisFile, Approved, Rationale, SignatureFile, Touch};
@@ -29,7 +29,7 @@ pub struct RecordedRequest {
 }
 
 impl RecordedRequest {
-    /// Returns the end of a request whose record is published and which lacked no layer.
+    /// A published record of a run that lacked no layer.
     pub(super) fn of(
         published: PublishedRecord,
         exit_code: i32,
@@ -51,18 +51,16 @@ pub(crate) enum Continuation {
     End,
 }
 
-/// The result of processing a claim.
 #[must_use]
 pub(crate) enum ClaimOutcome {
     Recorded(Box<RecordedRequest>),
-    /// The request waits for an approval, a permission or an operator. The claim was given up, and
-    /// the original is still in place.
+    /// The request waits for an approval, a permission or an operator. The claim was given up; the
+    /// original is still in place.
     Held(Vec<Violation>, PermissionFiled),
     /// The claim was given up before the start; the original is still in place.
     Released(ReleaseReason),
 }
 
-/// The reason why a claim was released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ReleaseReason {
     /// The request is not wanted now, or the daemon is stopping.
@@ -74,21 +72,20 @@ pub(crate) enum ReleaseReason {
 }
 
 impl ClaimOutcome {
-    /// Returns the outcome of a published record.
-    pub(super) fn recorded(told: RecordedRequest) -> Self {
-        Self::Recorded(Box::new(told))
+    pub(super) fn recorded(recorded: RecordedRequest) -> Self {
+        Self::Recorded(Box::new(recorded))
     }
 
-    /// Returns the record of a request that cannot be held.
+    /// Fails for a request that was held or released, which an embedded run cannot be.
     pub(super) fn into_recorded(self) -> Result<RecordedRequest, DaemonError> {
         match self {
-            Self::Recorded(told) => Ok(*told),
+            Self::Recorded(recorded) => Ok(*recorded),
             Self::Held(..) | Self::Released(_) => Err(DaemonError::CannotHold),
         }
     }
 }
 
-/// The next state of a request, its end, or a hold or release of the claim.
+/// The result of one step.
 pub(super) enum PipelineStep<T> {
     Next(T),
     End(Box<RecordedRequest>),
@@ -97,9 +94,8 @@ pub(super) enum PipelineStep<T> {
 }
 
 impl<T> PipelineStep<T> {
-    /// Returns the end of a request whose record is published.
-    pub(super) fn end(told: RecordedRequest) -> Self {
-        Self::End(Box::new(told))
+    pub(super) fn end(recorded: RecordedRequest) -> Self {
+        Self::End(Box::new(recorded))
     }
 }
 
@@ -108,11 +104,11 @@ macro_rules! next {
     ($step:expr) => {
         match $step {
             $crate::pipeline::model::PipelineStep::Next(next) => next,
-            $crate::pipeline::model::PipelineStep::End(told) => {
-                return Ok($crate::pipeline::model::ClaimOutcome::Recorded(told))
+            $crate::pipeline::model::PipelineStep::End(recorded) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Recorded(recorded))
             }
-            $crate::pipeline::model::PipelineStep::Hold(waits_for, asked) => {
-                return Ok($crate::pipeline::model::ClaimOutcome::Held(waits_for, asked))
+            $crate::pipeline::model::PipelineStep::Hold(waits_for, filed) => {
+                return Ok($crate::pipeline::model::ClaimOutcome::Held(waits_for, filed))
             }
             $crate::pipeline::model::PipelineStep::Release(why) => {
                 return Ok($crate::pipeline::model::ClaimOutcome::Released(why))
@@ -122,7 +118,6 @@ macro_rules! next {
 }
 pub(super) use next;
 
-/// The facts about a decision that a record states.
 pub(crate) struct DecisionFacts {
     /// The reasons of the decision; none if they are unknown after a crash.
     pub(crate) rationale: Option<Rationale>,
@@ -134,7 +129,6 @@ pub(crate) struct DecisionFacts {
 }
 
 impl DecisionFacts {
-    /// Returns the facts without an approval.
     pub(crate) fn undecided() -> Self {
         Self {
             rationale: Some(Rationale::default()),
@@ -145,10 +139,9 @@ impl DecisionFacts {
         }
     }
 
-    /// Returns the facts of an approved request.
     pub(crate) fn by(approved: &Approved) -> Self {
         Self {
-            rationale: Some(approved.grounds().clone()),
+            rationale: Some(approved.rationale().clone()),
             approval: approved.grant().approval_text().to_owned(),
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
@@ -218,8 +211,7 @@ impl<'a> RecordInput<'a> {
     }
 }
 
-/// A published record, and the outcome that it states; less than its input if some of it could not
-/// be stored.
+/// A published record. Its outcome may differ from the input if data could not be stored.
 #[must_use]
 pub(crate) struct PublishedRecord {
     pub(crate) receipt: Receipt,

@@ -20,7 +20,7 @@ impl RequestContext<'_> {
         &self,
         request: Request,
         claimed: Claimed,
-        (ordered, patience): (Option<PlacedOrder>, HoldDeadline),
+        (ordered, deadline): (Option<PlacedOrder>, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<PipelineStep<(Request, Claimed)>, DaemonError> {
@@ -40,7 +40,7 @@ impl RequestContext<'_> {
                 Violation::error(Code::SpoolCancelled, format!("{id}: cancelled by {whose}"))
             }
         };
-        if ordered.order == OperatorOrder::Hold && patience.allows_hold(now) {
+        if ordered.order == OperatorOrder::Hold && deadline.allows_hold(now) {
             self.host.spool.abandon(claimed);
             return Ok(PipelineStep::Hold(vec![violation], PermissionFiled::Yes));
         }
@@ -48,18 +48,17 @@ impl RequestContext<'_> {
         self.refuse(&request, claimed, all, &DecisionFacts::undecided()).map(PipelineStep::end)
     }
 
-    /// Waits for a permit for the granted sandbox.
     pub(super) fn wait_for_capacity(
         &self,
         approved: Approved,
         claimed: Claimed,
         warnings: &[Violation],
-        wish: &mut dyn FnMut() -> Continuation,
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<PipelineStep<(CapacityPermit<'_>, Approved, Claimed)>, DaemonError> {
         let memory_bytes = approved.grant().limits().memory_bytes;
         let ticket = self.ticket.take().unwrap_or_else(|| self.host.capacity.ticket());
         let memory_bytes_max =
-            match ticket.acquire(memory_bytes, &mut || wish() == Continuation::Continue) {
+            match ticket.acquire(memory_bytes, &mut || continuation() == Continuation::Continue) {
                 Ok(place) => return Ok(PipelineStep::Next((place, approved, claimed))),
                 Err(CapacityError::Unwanted) => {
                     self.host.spool.abandon(claimed);

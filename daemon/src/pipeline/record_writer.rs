@@ -1,7 +1,5 @@
-//! Writes records: record input → statement → signed record → logged record → published result.
-//!
-//! Must never leave a half-published result, nor publish a record without its decision or its log
-//! entry.
+//! Writes records: input → statement → signed record → logged record → published result. Must never
+//! leave a half-published result, nor publish a record without its decision or its log entry.
 
 use std::time::Duration;
 
@@ -20,31 +18,29 @@ use crate::model::DaemonError;
 use crate::publish_queue::PendingRecord;
 use crate::system;
 
-/// The recorded head of a stream, and one byte more, which shows that there is more.
+/// The recorded head of a stream, and one byte that shows whether there is more.
 const STREAM_HEAD_BYTES: u64 = 64 * 1024 + 1;
 /// The number of reads after which an unreadable file of a new record counts as a fault.
 const READ_TRIES: u32 = 3;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
-/// The reason in a record that replaces one that does not verify.
 const UNVERIFIED_REASON: &str = "the full record did not verify; this one is reduced";
 /// The backend that this program implements.
 const BACKEND: &str = "confined";
 
 impl RequestContext<'_> {
-    /// Signs, logs and publishes a record. Data that cannot be stored or stated is left out, and
-    /// the record says so.
+    /// Data that cannot be stored or stated is left out, and the record says so.
     pub(crate) fn record(
         &self,
-        story: &RecordInput<'_>,
+        input: &RecordInput<'_>,
         result: ResultDraft,
     ) -> Result<PublishedRecord, DaemonError> {
         // A finished request must not hold a ticket for which others wait.
         drop(self.ticket.take());
         let undecided = DecisionFacts::undecided();
-        let least = MinimalRecordNames::of(story.subject);
-        let (told, attested, result) = match self.write_with_descriptors(story, &result) {
-            Ok(attested) => (*story, attested, result),
-            Err(halt) => self.record_reduced((story, &undecided, &least), result, halt)?,
+        let least = MinimalRecordNames::of(input.subject);
+        let (recorded, attested, result) = match self.write_with_descriptors(input, &result) {
+            Ok(attested) => (*input, attested, result),
+            Err(error) => self.record_reduced((input, &undecided, &least), result, error)?,
         };
         reach(Failpoint::RecordWritten);
         self.progress.step_took(TimedStep::SignLog);
@@ -52,79 +48,78 @@ impl RequestContext<'_> {
         self.host.clock_floor.raise(receipt.result_id().at(), receipt.path());
         self.progress.step_took(TimedStep::Publish);
         self.progress.metrics().step_took(TimedStep::Whole, self.progress.begun().elapsed());
-        self.progress.metrics().record_published(told.outcome);
-        if told.outcome == Outcome::Refused {
-            self.progress.metrics().refusal_published(told.violations);
+        self.progress.metrics().record_published(recorded.outcome);
+        if recorded.outcome == Outcome::Refused {
+            self.progress.metrics().refusal_published(recorded.violations);
         }
-        let reason = told.reason.map(str::to_owned);
+        let reason = recorded.reason.map(str::to_owned);
         Ok(PublishedRecord {
             receipt,
-            outcome: told.outcome,
+            outcome: recorded.outcome,
             reason,
-            is_complete: told.ran.is_some(),
+            is_complete: recorded.ran.is_some(),
         })
     }
 
-    /// Writes a record with the same end and fewer facts: those that could not be stored, stated or
-    /// verified are left out. The files of a record that does not verify are moved aside and kept.
+    /// Writes a record with the same end, without the facts that could not be stored, stated or
+    /// verified. The files of a record that does not verify are moved aside and kept.
     fn record_reduced<'a>(
         &self,
-        (story, undecided, least): (&RecordInput<'a>, &'a DecisionFacts, &'a MinimalRecordNames),
+        (input, undecided, least): (&RecordInput<'a>, &'a DecisionFacts, &'a MinimalRecordNames),
         result: ResultDraft,
-        halt: DaemonError,
+        fatal: DaemonError,
     ) -> Result<(RecordInput<'a>, AttestedRecord, ResultDraft), DaemonError> {
-        let unfit = match &halt {
+        let unfit = match &fatal {
             DaemonError::Sign(error) => error.is_caused_by_statement(),
             DaemonError::Unverified { .. } => true,
             _ => false,
         };
-        let why = match &halt {
+        let why = match &fatal {
             DaemonError::Spool(error) if error.is_full() => "the disk was full",
             DaemonError::Unverified { .. } => UNVERIFIED_REASON,
-            DaemonError::Sign(_) if unfit && story.ran.is_some() => "the output cannot be recorded",
+            DaemonError::Sign(_) if unfit && input.ran.is_some() => "the output cannot be recorded",
             DaemonError::Sign(_) if unfit => "the reason why it did not run cannot be recorded",
-            _ => return Err(halt),
+            _ => return Err(fatal),
         };
-        let lesser = match unfit && story.ran.is_none() {
-            true => without_decision(story, undecided, why),
-            false => without_run(story, why),
+        let lesser = match unfit && input.ran.is_none() {
+            true => without_decision(input, undecided, why),
+            false => without_run(input, why),
         };
         self.use_reserve();
-        let result = match &halt {
+        let result = match &fatal {
             DaemonError::Unverified { .. } => {
                 let (kept, result) = result.keep_unverified()?;
                 let kept = kept.display();
-                tracing::error!("recording less; the files are kept in {kept}: {halt}");
+                tracing::error!("recording less; the files are kept in {kept}: {fatal}");
                 result
             }
             _ => {
-                tracing::error!("recording less: {halt}");
+                tracing::error!("recording less: {fatal}");
                 result.clear()?;
                 result
             }
         };
         match self.write_with_space(&lesser, &result) {
             Ok(attested) => Ok((lesser, attested, result)),
-            Err(halt @ DaemonError::Unverified { .. }) => {
-                tracing::error!("recording only the outcome: {halt}");
+            Err(fatal @ DaemonError::Unverified { .. }) => {
+                tracing::error!("recording only the outcome: {fatal}");
                 result.clear()?;
                 let last = minimal_input(&lesser, undecided, least);
                 Ok((last, self.write_with_space(&last, &result)?, result))
             }
-            Err(halt) => Err(halt),
+            Err(fatal) => Err(fatal),
         }
     }
 
-    /// As `write`, but waits for descriptors as long as the daemon serves: a smaller record would
-    /// need as many.
+    /// As `write`, but while serving waits for descriptors: a smaller record needs as many.
     fn write_with_descriptors(
         &self,
-        story: &RecordInput<'_>,
+        input: &RecordInput<'_>,
         result: &ResultDraft,
     ) -> Result<AttestedRecord, DaemonError> {
-        match self.write(story, result) {
-            Err(halt) if halt.shortage() == Some(Shortage::Descriptors) => {
-                self.write_with_space(story, result)
+        match self.write(input, result) {
+            Err(error) if error.shortage() == Some(Shortage::Descriptors) => {
+                self.write_with_space(input, result)
             }
             attested => attested,
         }
@@ -133,11 +128,11 @@ impl RequestContext<'_> {
     /// As `write`, but waits for disk space as long as the daemon serves.
     fn write_with_space(
         &self,
-        story: &RecordInput<'_>,
+        input: &RecordInput<'_>,
         result: &ResultDraft,
     ) -> Result<AttestedRecord, DaemonError> {
         loop {
-            match self.write(story, result) {
+            match self.write(input, result) {
                 Err(DaemonError::Spool(error))
                     if self.host.shortage.wait(error.shortage(), &error) =>
                 {
@@ -151,51 +146,50 @@ impl RequestContext<'_> {
     /// Writes a record's files, signs it and verifies it.
     fn write(
         &self,
-        story: &RecordInput<'_>,
+        input: &RecordInput<'_>,
         result: &ResultDraft,
     ) -> Result<AttestedRecord, DaemonError> {
-        if story.ran.is_none() {
+        if input.ran.is_none() {
             // Files of a failed start are not part of the record.
             result.clear()?;
             result.add("stdout", b"")?;
             result.add("stderr", b"")?;
         }
-        // After a run both files exist, unless the directory was removed; then the run cannot be
-        // recorded.
+        // After a run both files exist, unless their directory was removed and the run is lost.
         let stdout_head = result.head("stdout", STREAM_HEAD_BYTES)?;
         let stderr_head = result.head("stderr", STREAM_HEAD_BYTES)?;
-        let ais = match story.ais {
+        let ais = match input.ais {
             AisFile::Read { name, bytes } => Some((name.clone(), bytes.clone())),
             AisFile::Missing | AisFile::Unread(_) => None,
         };
-        let signatures = story.signatures.iter();
+        let signatures = input.signatures.iter();
         let request_files: Vec<(String, Vec<u8>)> =
             signatures.map(|file| (file.name.clone(), file.bytes.clone())).chain(ais).collect();
-        let (policy_name, policy_sha256) = match &story.decided.policy {
+        let (policy_name, policy_sha256) = match &input.decided.policy {
             Some((name, sha256)) => (name.as_str(), *sha256),
             None => (self.rules.policy.name(), self.rules.policy.sha256()),
         };
         let statement = |created| Statement {
             result_id: result.result_id(),
             created,
-            subject: story.subject,
-            replay_of: story
+            subject: input.subject,
+            replay_of: input
                 .replays
                 .map(|it| ReplayOf { result_id: &it.result_id, record_sha256: it.sha256 }),
-            outcome: story.outcome,
-            reason: story.reason,
-            violations: story.violations,
-            grounds: story.decided.rationale.as_ref(),
+            outcome: input.outcome,
+            reason: input.reason,
+            violations: input.violations,
+            rationale: input.decided.rationale.as_ref(),
             policy_name,
             policy_sha256,
-            approval: &story.decided.approval,
-            approvals: &story.decided.approvals,
-            touches: &story.decided.touches,
+            approval: &input.decided.approval,
+            approvals: &input.decided.approvals,
+            touches: &input.decided.touches,
             backend: BACKEND,
             executor_version: env!("CARGO_PKG_VERSION"),
-            run: story.ran,
-            network: story.network,
-            confinement_ready: story.confinement_ready,
+            run: input.ran,
+            network: input.network,
+            confinement_ready: input.confinement_ready,
             stdout_head: &stdout_head,
             stderr_head: &stderr_head,
             request_files: &request_files,
@@ -232,9 +226,8 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Creates a result draft, with the emergency reserve if the disk is full.
-    ///
-    /// A replay must not get the id of its original, whose directory may be another one.
+    /// Uses the emergency reserve if the disk is full. A replay must not get the id of its
+    /// original, whose directory may be another one.
     pub(crate) fn draft_result(
         &self,
         replays: Option<&ReplaySource>,
@@ -264,16 +257,15 @@ impl RequestContext<'_> {
     }
 }
 
-/// Removes the violations and the decision: a request that never ran must still get a record.
+/// A request that never ran must still get a record.
 fn without_decision<'a>(
-    story: &RecordInput<'a>,
+    input: &RecordInput<'a>,
     undecided: &'a DecisionFacts,
     why: &'a str,
 ) -> RecordInput<'a> {
-    RecordInput { decided: undecided, violations: &[], reason: Some(why), ..*story }
+    RecordInput { decided: undecided, violations: &[], reason: Some(why), ..*input }
 }
 
-/// The names in a minimal record.
 struct MinimalRecordNames {
     file_name: String,
     request_id: Option<RequestId>,
@@ -293,14 +285,14 @@ impl MinimalRecordNames {
     }
 }
 
-/// Reduces a record to the end, its reason and the bytes of the request, which the record does not
-/// interpret. Such a record cannot contradict itself.
+/// Keeps the end, its reason and the uninterpreted bytes of the request. Such a record cannot
+/// contradict itself.
 fn minimal_input<'a>(
-    story: &RecordInput<'a>,
+    input: &RecordInput<'a>,
     undecided: &'a DecisionFacts,
     least: &'a MinimalRecordNames,
 ) -> RecordInput<'a> {
-    let bytes = match story.subject {
+    let bytes = match input.subject {
         RecordSubject::Request(request) => request.bytes(),
         RecordSubject::Unusable { bytes, .. } => bytes,
     };
@@ -314,18 +306,18 @@ fn minimal_input<'a>(
         reason: Some(UNVERIFIED_REASON),
         ran: None,
         confinement_ready: None,
-        ..*story
+        ..*input
     }
 }
 
-/// Removes the run: without its streams and files the outcome is unknown. The network use stays, so
-/// that a tool cannot hide it by filling the disk.
-fn without_run<'a>(story: &RecordInput<'a>, why: &'a str) -> RecordInput<'a> {
+/// Without its streams and files, the outcome of a run is unknown. The network use stays, so that a
+/// tool cannot hide it by filling the disk.
+fn without_run<'a>(input: &RecordInput<'a>, why: &'a str) -> RecordInput<'a> {
     RecordInput {
-        outcome: if story.ran.is_some() { Outcome::Indeterminate } else { story.outcome },
-        reason: Some(story.reason.unwrap_or(why)),
+        outcome: if input.ran.is_some() { Outcome::Indeterminate } else { input.outcome },
+        reason: Some(input.reason.unwrap_or(why)),
         ran: None,
         confinement_ready: None,
-        ..*story
+        ..*input
     }
 }

@@ -1,5 +1,5 @@
-//! Records of requests that did not run, and the archive of their files. Every refusal is recorded.
-//! A refusal does not use up the request.
+//! Records of requests that did not run, and the archive of their files. Every refusal is recorded;
+//! none uses up the request.
 
 use model::{Outcome, ResultId, Sha256, UtcTime};
 use policies::Approved;
@@ -27,13 +27,13 @@ impl RequestContext<'_> {
         }
         let decided = DecisionFacts::undecided();
         let subject = RecordSubject::Unusable { file_name: name, bytes: b"", request_id: None };
-        let story = RecordInput {
+        let input = RecordInput {
             outcome: Outcome::Refused,
             violations,
             decided: &decided,
             ..RecordInput::of(subject, &[])
         };
-        self.record(&story, result)
+        self.record(&input, result)
     }
 
     /// Writes the result id into the claim, with the emergency reserve if the disk is full.
@@ -47,8 +47,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Records a `setup_error`: nothing ran, and the request is not the cause. The request is not
-    /// used up and can be submitted again.
+    /// Records a `setup_error`: nothing ran, and the request is neither the cause nor used up.
     pub(super) fn record_setup_error(
         &self,
         approved: &Approved,
@@ -60,14 +59,14 @@ impl RequestContext<'_> {
         let result = self.draft_result(claimed.replays(), |at| ResultId::for_request(at, id))?;
         self.note_result_id(|| claimed.note_result(result.result_id()))?;
         let decided = DecisionFacts::by(approved);
-        let story = RecordInput {
+        let input = RecordInput {
             outcome: Outcome::SetupError,
             reason: Some(reason),
             violations: &violations,
             decided: &decided,
             ..RecordInput::of_request(approved.request(), &claimed)
         };
-        let published = self.record(&story, result)?;
+        let published = self.record(&input, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(RecordedRequest::of(published, -1, violations, originals))
     }
@@ -82,18 +81,17 @@ impl RequestContext<'_> {
         let result = self.draft_result(claimed.replays(), |at| refused_id(refused, at))?;
         self.note_result_id(|| claimed.note_result(result.result_id()))?;
         let decided = DecisionFacts::undecided();
-        let story = RecordInput {
+        let input = RecordInput {
             outcome: Outcome::Refused,
             violations: &violations,
             decided: &decided,
             ..RecordInput::of_draft(refused, &claimed)
         };
-        let published = self.record(&story, result)?;
+        let published = self.record(&input, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(PipelineStep::end(RecordedRequest::of(published, -1, violations, originals)))
     }
 
-    /// Refuses a well-formed request.
     pub(super) fn refuse(
         &self,
         request: &Request,
@@ -104,13 +102,13 @@ impl RequestContext<'_> {
         let result =
             self.draft_result(claimed.replays(), |at| ResultId::for_request(at, request.id()))?;
         self.note_result_id(|| claimed.note_result(result.result_id()))?;
-        let story = RecordInput {
+        let input = RecordInput {
             outcome: Outcome::Refused,
             violations: &violations,
             decided,
             ..RecordInput::of_request(request, &claimed)
         };
-        let published = self.record(&story, result)?;
+        let published = self.record(&input, result)?;
         let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
         Ok(RecordedRequest::of(published, -1, violations, originals))
     }

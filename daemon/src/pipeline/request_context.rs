@@ -10,7 +10,7 @@ use crate::rules::DaemonRules;
 use crate::state::Daemon;
 use crate::status::RequestProgress;
 
-/// The context of one request, with the rules in effect when it began.
+/// The rules are those in effect when the request began.
 pub(crate) struct RequestContext<'a> {
     pub(crate) host: &'a Daemon,
     pub(crate) rules: Arc<DaemonRules>,
@@ -22,14 +22,13 @@ pub(crate) struct RequestContext<'a> {
 }
 
 impl Daemon {
-    /// Returns a context with the current rules.
     pub(crate) fn request_context(&self) -> RequestContext<'_> {
-        let journey = self.progress.start();
-        let (turn, reserve) = (Cell::new(None), Cell::new(None));
-        RequestContext { host: self, rules: self.rules(), ticket: turn, reserve, progress: journey }
+        let progress = self.progress.start();
+        let (ticket, reserve) = (Cell::new(None), Cell::new(None));
+        RequestContext { host: self, rules: self.rules(), ticket, reserve, progress }
     }
 
-    /// The same with a ticket that was drawn in the submitter's turn.
+    /// With a ticket that was drawn in the submitter's turn.
     pub(crate) fn request_context_in_turn<'a>(
         &'a self,
         ticket: QueueTicket<'a>,

@@ -25,7 +25,7 @@ use crate::probe::HostFault;
 use crate::system;
 use crate::violations::{judge_outputs, replayed};
 
-/// A run whose start is durable in the ledger, and its sandbox.
+/// Its start is durable in the ledger.
 struct BegunRun {
     network: Option<OpenNetwork>,
     violations: Vec<Violation>,
@@ -35,7 +35,6 @@ struct BegunRun {
     origin: SandboxOrigin,
 }
 
-/// Facts of a run besides its end.
 #[derive(Clone, Copy)]
 struct RunEvidence<'a> {
     confinement: &'a Confinement,
@@ -51,20 +50,19 @@ enum RunEnd {
 }
 
 impl RequestContext<'_> {
-    /// Begins, starts, finishes and records a run. The request is used up from here on, unless no
-    /// tool could be started.
+    /// The request is used up from here on, unless no tool could be started.
     pub(super) fn run(
         &self,
         prepared: PreparedRun,
-        (place, patience): (CapacityPermit<'_>, HoldDeadline),
-        wish: &mut dyn FnMut() -> Continuation,
+        (place, deadline): (CapacityPermit<'_>, HoldDeadline),
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<ClaimOutcome, DaemonError> {
-        let prepared = next!(self.confirm(prepared, patience, wish)?);
+        let prepared = next!(self.confirm(prepared, deadline, continuation)?);
         let BegunRun { network, violations, result, begun, ready, origin: made } =
             next!(self.begin(prepared)?);
         let id = begun.staged().approved().request().id().clone();
         let confinement = ready.confinement().clone();
-        let ended = self.run_begun(&begun, (ready, made), &result, wish);
+        let ended = self.run_begun(&begun, (ready, made), &result, continuation);
         // The sandbox is gone with its memory, and recording needs no permit.
         drop(place);
         self.progress.ended(&id, begun.result_id());
@@ -81,21 +79,21 @@ impl RequestContext<'_> {
         }
         let originals = self.host.spool.archive_claim(claimed, &published.receipt)?;
         let exit_code = if published.is_complete { exit_code } else { -1 };
-        let mut told = RecordedRequest::of(published, exit_code, violations, originals);
-        told.degraded = confinement.degraded;
-        Ok(ClaimOutcome::recorded(told))
+        let mut recorded = RecordedRequest::of(published, exit_code, violations, originals);
+        recorded.degraded = confinement.degraded;
+        Ok(ClaimOutcome::recorded(recorded))
     }
 
     /// A prepared run → the same, still wanted and approved, with its permission consumed.
     fn confirm(
         &self,
         prepared: PreparedRun,
-        patience: HoldDeadline,
-        wish: &mut dyn FnMut() -> Continuation,
+        deadline: HoldDeadline,
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<PipelineStep<PreparedRun>, DaemonError> {
         let staged = &prepared.staged;
-        // Staging and building take time, and an approval may expire meanwhile. A replay is decided
-        // at the time of its original.
+        // An approval may expire during staging and building. A replay is decided at the time of
+        // its original.
         if staged.claimed().replays().is_none()
             && let Err(expired) = staged.approved().still_holds(system::now())
         {
@@ -103,14 +101,14 @@ impl RequestContext<'_> {
         }
         // The last check for a cancellation before the request is used up. The clock may have been
         // set back since the admission.
-        let unwanted = wish() != Continuation::Continue || self.host.clock_floor.check().is_err();
-        if unwanted && patience.allows_hold(system::now()) {
+        let unwanted =
+            continuation() != Continuation::Continue || self.host.clock_floor.check().is_err();
+        if unwanted && deadline.allows_hold(system::now()) {
             return Ok(self.release_prepared(prepared));
         }
         if let Err(blocked) = self.consume_permission(staged.approved())? {
-            // Another request has consumed the permission. The next decision files a new permission
-            // request.
-            return match patience.allows_hold(system::now()) {
+            // Another request has consumed it. The next decision files a new permission request.
+            return match deadline.allows_hold(system::now()) {
                 true => Ok(self.release_prepared(prepared)),
                 false => self.refuse_prepared(prepared, blocked),
             };
@@ -118,7 +116,6 @@ impl RequestContext<'_> {
         Ok(PipelineStep::Next(prepared))
     }
 
-    /// Refuses a request whose sandbox is ready.
     fn refuse_prepared<T>(
         &self,
         prepared: PreparedRun,
@@ -141,7 +138,6 @@ impl RequestContext<'_> {
         self.refuse(approved.request(), claimed, violations, &decided).map(PipelineStep::end)
     }
 
-    /// Releases the claim of a request whose sandbox is ready.
     fn release_prepared<T>(&self, prepared: PreparedRun) -> PipelineStep<T> {
         let PreparedRun { staged, ready, .. } = prepared;
         drop(ready);
@@ -175,13 +171,13 @@ impl RequestContext<'_> {
         Ok(PipelineStep::Next(BegunRun { network, violations, result, begun, ready, origin: made }))
     }
 
-    /// Consumes a one-time permission before the start: a crash in between loses a use and never
+    /// Consumes a one-time permission before the start: a crash in between loses a use, but never
     /// grants it twice.
     fn consume_permission(
         &self,
         approved: &Approved,
     ) -> Result<Result<(), Violation>, DaemonError> {
-        let Some(found) = &approved.grounds().permission else { return Ok(Ok(())) };
+        let Some(found) = &approved.rationale().permission else { return Ok(Ok(())) };
         let mut permissions = self.host.permissions();
         let Some(permissions) = &mut *permissions else {
             // A reload has closed the store, but the decision was made with it.
@@ -198,8 +194,7 @@ impl RequestContext<'_> {
         }
     }
 
-    /// Gives the request back if no tool was started. If the ledger line does not fit on the disk,
-    /// the request remains used up.
+    /// If the ledger line does not fit on the disk, the request remains used up.
     fn give_request_back(&self, begun: &Begun) -> Result<(), DaemonError> {
         match self.host.spool.note_not_started(begun) {
             Err(error) if error.shortage().is_some() => {
@@ -215,7 +210,7 @@ impl RequestContext<'_> {
         begun: &Begun,
         (ready, made): (ReadySandbox, SandboxOrigin),
         result: &ResultDraft,
-        wish: &mut dyn FnMut() -> Continuation,
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> RunEnd {
         let id = begun.staged().approved().request().id();
         let news = |news: RunEvent| match news {
@@ -225,7 +220,7 @@ impl RequestContext<'_> {
                 "the launcher does not answer: {state}; the run still ends at its time limit"
             ),
         };
-        let running = match ready.start_told(result.directory(), news) {
+        let running = match ready.start_reported(result.directory(), news) {
             Ok(running) => running,
             Err(error @ BuildError::Unknown(_)) => {
                 return RunEnd::OutcomeUnknown(error.to_string());
@@ -237,7 +232,7 @@ impl RequestContext<'_> {
         log_event::log(LogEvent::Started, &fields);
         self.progress.enter_step(spool::RunningStep::Running);
         reach(Failpoint::Started);
-        match running.finish_with_events(|| wish() == Continuation::End, news) {
+        match running.finish_with_events(|| continuation() == Continuation::End, news) {
             Ok(finished) => RunEnd::Finished(Box::new(finished)),
             Err(error) => RunEnd::OutcomeUnknown(error.to_string()),
         }
@@ -254,12 +249,12 @@ impl RequestContext<'_> {
         let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
         let decided = DecisionFacts::by(approved);
-        let story = RecordInput {
+        let input = RecordInput {
             violations,
             decided: &decided,
             ..RecordInput::of_request(approved.request(), begun.staged().claimed())
         };
-        let (story, exit_code) = match ended {
+        let (input, exit_code) = match ended {
             RunEnd::Finished(finished) => {
                 let outcome = judge_outputs(finished, approved);
                 let lost = (outcome == Outcome::Indeterminate)
@@ -271,18 +266,18 @@ impl RequestContext<'_> {
                     ended: system::now(),
                 };
                 let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
-                (RecordInput { outcome, reason: lost, ran: Some(ran), network, ..story }, code)
+                (RecordInput { outcome, reason: lost, ran: Some(ran), network, ..input }, code)
             }
             RunEnd::NeverStarted(why) => {
                 let outcome = Outcome::SetupError;
                 let confinement_ready = Some(confinement);
-                (RecordInput { outcome, reason: Some(why), confinement_ready, ..story }, -1)
+                (RecordInput { outcome, reason: Some(why), confinement_ready, ..input }, -1)
             }
             RunEnd::OutcomeUnknown(why) => {
                 let outcome = Outcome::Indeterminate;
-                (RecordInput { outcome, reason: Some(why), network, ..story }, -1)
+                (RecordInput { outcome, reason: Some(why), network, ..input }, -1)
             }
         };
-        Ok((self.record(&story, result)?, exit_code))
+        Ok((self.record(&input, result)?, exit_code))
     }
 }

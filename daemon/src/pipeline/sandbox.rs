@@ -1,5 +1,4 @@
-//! The steps from staged inputs to a ready sandbox with its network. No tool code runs, and nothing
-//! is used up.
+//! The steps from staged inputs to a ready sandbox. No tool code runs, and nothing is used up.
 
 use std::time::Duration;
 
@@ -19,12 +18,11 @@ use crate::prewarm::PrewarmedSandbox;
 use crate::probe::HostFault;
 use crate::system;
 
-/// A request with its ready sandbox, before any tool code has run.
+/// No tool code has run yet.
 pub(super) struct PreparedRun {
     pub(super) staged: Staged,
     pub(super) ready: ReadySandbox,
     pub(super) origin: SandboxOrigin,
-    /// The network of a run with hosts.
     pub(super) network: Option<OpenNetwork>,
     pub(super) violations: Vec<Violation>,
 }
@@ -41,13 +39,13 @@ model::closed_set! {
 const SLOW_BUILD_TIME: Duration = Duration::from_secs(1);
 
 impl RequestContext<'_> {
-    /// Staged inputs → a ready sandbox. Nothing is used up if none can be built.
+    /// Staged inputs → a ready sandbox.
     pub(super) fn build(
         &self,
         staged: Staged,
         ahead: Option<PrewarmedSandbox>,
         violations: Vec<Violation>,
-        (patience, wish): (HoldDeadline, &mut dyn FnMut() -> Continuation),
+        (deadline, continuation): (HoldDeadline, &mut dyn FnMut() -> Continuation),
     ) -> Result<PipelineStep<PreparedRun>, DaemonError> {
         let plan = match plan(&staged) {
             Ok(plan) => plan,
@@ -61,10 +59,11 @@ impl RequestContext<'_> {
         };
         self.host.prewarmed().note(staged.approved(), &plan.sandbox);
         let time_max = Duration::from_secs(staged.approved().grant().start_sec_max());
-        let opened = self.sandbox_for(plan, ahead, time_max, wish).map(|(mut ready, made)| {
-            let network = self.open_network(&staged, &mut ready);
-            (network, ready, made)
-        });
+        let opened =
+            self.sandbox_for(plan, ahead, time_max, continuation).map(|(mut ready, made)| {
+                let network = self.open_network(&staged, &mut ready);
+                (network, ready, made)
+            });
         match opened {
             Ok((Ok(network), ready, made)) => Ok(PipelineStep::Next(PreparedRun {
                 staged,
@@ -78,7 +77,7 @@ impl RequestContext<'_> {
                 let (approved, claimed) = staged.into_parts();
                 self.record_setup_error(&approved, claimed, violations, &why).map(PipelineStep::end)
             }
-            Err(BuildError::Cancelled(_)) if patience.allows_hold(system::now()) => {
+            Err(BuildError::Cancelled(_)) if deadline.allows_hold(system::now()) => {
                 self.host.spool.abandon(staged.into_parts().1);
                 Ok(PipelineStep::Release(ReleaseReason::Unwanted))
             }
@@ -96,35 +95,34 @@ impl RequestContext<'_> {
         plan: Plan,
         ahead: Option<PrewarmedSandbox>,
         time_max: Duration,
-        wish: &mut dyn FnMut() -> Continuation,
+        continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<(ReadySandbox, SandboxOrigin), BuildError> {
         if let Some(ready) = ahead.and_then(|ahead| ahead.start_with(&plan)) {
             return Ok((ready, SandboxOrigin::Prewarmed));
         }
-        let mut told = false;
+        let mut is_logged = false;
         let mut ask = |waiting: &StartWait| {
-            if waiting.for_time >= SLOW_BUILD_TIME && !told {
-                told = true;
+            if waiting.for_time >= SLOW_BUILD_TIME && !is_logged {
+                is_logged = true;
                 let most = time_max.as_secs();
                 tracing::warn!(
                     "waiting for the launcher, at most {most} s: {}",
                     waiting.stall_report()
                 );
             }
-            match wish() {
+            match continuation() {
                 Continuation::Continue => WaitDecision::Continue,
                 Continuation::ReleaseUnstarted | Continuation::End => WaitDecision::Cancel,
             }
         };
         let built =
             self.rules.launcher.build_within(plan, &mut StartLimit::new(time_max, &mut ask));
-        if let Err(BuildError::Stuck(stands) | BuildError::Cancelled(stands)) = &built {
-            log_stacks(stands);
+        if let Err(BuildError::Stuck(stall) | BuildError::Cancelled(stall)) = &built {
+            log_stacks(stall);
         }
         Ok((built?, SandboxOrigin::Cold))
     }
 
-    /// Passes the sandbox's proxy socket to the egress proxy if the run has hosts.
     fn open_network(
         &self,
         staged: &Staged,
@@ -156,10 +154,9 @@ impl RequestContext<'_> {
     }
 }
 
-/// Logs the kernel stacks of the stuck processes for operators. Records must not contain them,
-/// because other users read records.
-fn log_stacks(stands: &StallReport) {
-    for process in stands.processes() {
+/// Kernel stacks are for operators. Records must not contain them: other users read records.
+fn log_stacks(stall: &StallReport) {
+    for process in stall.processes() {
         match process.stack() {
             Some(stack) => tracing::error!("{process}:\n{}", stack.trim_end()),
             None => tracing::error!("{process}: this user cannot read its kernel stack"),

@@ -1,9 +1,9 @@
 //! Prewarmed sandboxes: built ahead of the requests that use them.
 //!
 //! A sandbox is built for the runtime that ran last, around an empty slot. The next claim with the
-//! same runtime takes both. Each sandbox is used once or not at all. If one is unfit (old, dead,
-//! its runtime replaced, its slot changed), the run gets a new one; no run ever fails because of
-//! it. Confinement is not reduced: the whole plan except the slot is the same, and the sandbox
+//! same runtime takes both. Each is used once or not at all. In place of an unfit one (old, dead,
+//! its runtime replaced, its slot changed) the run gets a new one; no run fails because of it.
+//! Confinement is not reduced: the whole plan except the slot is the same, and the sandbox
 //! reports its active layers as any other does.
 
 use std::fs;
@@ -24,10 +24,8 @@ use crate::{plan, system};
 /// The launcher ends a waiting sandbox after 15 minutes; the daemon does so earlier.
 const AGE_MAX: Duration = Duration::from_secs(5 * 60);
 
-/// The time limit for building one.
 const BUILD_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// The waiting sandboxes.
 pub(crate) struct PrewarmedSandboxes {
     sandboxes_max: usize,
     /// The oldest first.
@@ -36,7 +34,6 @@ pub(crate) struct PrewarmedSandboxes {
     last: Option<SandboxSpec>,
 }
 
-/// A waiting sandbox.
 pub(crate) struct WaitingSandbox {
     plan: SandboxSpec,
     slot: EmptySlot,
@@ -45,7 +42,6 @@ pub(crate) struct WaitingSandbox {
     built: Instant,
 }
 
-/// A prewarmed sandbox that was taken for a run.
 pub(crate) struct PrewarmedSandbox {
     plan: SandboxSpec,
     sandbox: PreparedSandbox,
@@ -54,12 +50,11 @@ pub(crate) struct PrewarmedSandbox {
 }
 
 impl PrewarmedSandboxes {
-    /// Returns an empty set of at most `sandboxes_max`; 0 disables prewarming.
+    /// 0 disables prewarming.
     pub(crate) fn new(sandboxes_max: usize) -> Self {
         Self { sandboxes_max, waiting: Vec::new(), last: None }
     }
 
-    /// Takes a fitting sandbox with its slot.
     pub(crate) fn take(
         sandboxes: &Mutex<Self>,
         spool: &Spool,
@@ -86,9 +81,7 @@ impl PrewarmedSandboxes {
             .sandbox
             .prepared_within(&mut StartLimit::new(time_max, &mut |_| WaitDecision::Continue))
         {
-            Ok(sandbox) => {
-                Some((one.slot, PrewarmedSandbox { plan: one.plan, sandbox, time_max }))
-            }
+            Ok(sandbox) => Some((one.slot, PrewarmedSandbox { plan: one.plan, sandbox, time_max })),
             Err(error) => {
                 tracing::debug!("a prewarmed sandbox was lost: {error}");
                 spool.give_up_slot(one.slot);
@@ -127,7 +120,6 @@ impl PrewarmedSandboxes {
         plans
     }
 
-    /// Adds a sandbox that was built meanwhile, unless there are enough.
     pub(crate) fn add(&mut self, spool: &Spool, made: WaitingSandbox) {
         match self.waiting.len() < self.sandboxes_max {
             true => self.waiting.push(made),
@@ -135,18 +127,16 @@ impl PrewarmedSandboxes {
         }
     }
 
-    /// Returns the number of waiting sandboxes.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Ends all waiting sandboxes.
     pub(crate) fn empty(&mut self, spool: &Spool) {
         self.waiting.drain(..).for_each(|one| one.give_up(spool));
     }
 }
 
-/// Starts to build a sandbox without waiting for it; the caller adds it to the others.
+/// Starts a build without waiting for it; the caller adds the sandbox to the others.
 pub(crate) fn start_build(
     spool: &Spool,
     launcher: &Launcher,
@@ -164,11 +154,11 @@ pub(crate) fn start_build(
             return None;
         }
     };
-    let asked =
+    let requested =
         plan::slot(&slot).map(|slot| SandboxSpec { slot, ..like.clone() }).and_then(|plan| {
             Some((launcher.request(plan.clone(), BUILD_TIME_MAX).map_err(log_lost).ok()?, plan))
         });
-    match asked {
+    match requested {
         Some((sandbox, plan)) => {
             Some(WaitingSandbox { plan, slot, sandbox, files, built: Instant::now() })
         }
@@ -204,8 +194,8 @@ impl WaitingSandbox {
 }
 
 impl PrewarmedSandbox {
-    /// Sends the command and its limits. Returns none if the sandbox is gone or differs from the
-    /// run's plan; nothing has run then.
+    /// Sends the command and its limits. Returns none, and nothing has run, if the sandbox is gone
+    /// or differs from the run's plan.
     pub(crate) fn start_with(self, plan: &Plan) -> Option<ReadySandbox> {
         if self.plan != plan.sandbox {
             return None;
@@ -222,7 +212,7 @@ impl PrewarmedSandbox {
     }
 }
 
-/// The identity of the files of a runtime when its sandbox was built.
+/// The files of a runtime when its sandbox was built.
 #[derive(PartialEq, Eq)]
 struct RuntimeFiles {
     /// Device, inode, size, and the times of modification and change.

@@ -1,5 +1,4 @@
-//! A prewarmed sandbox is unfit after its runtime was replaced. The tests of the daemon cover the
-//! rest.
+//! A prewarmed sandbox is unfit after its runtime was replaced. Daemon tests cover the rest.
 
 #![allow(clippy::disallowed_methods, reason = "files of a test")]
 

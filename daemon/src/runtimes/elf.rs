@@ -6,7 +6,7 @@ use std::path::Path;
 
 const ELF_MAGIC: [u8; 4] = *b"\x7fELF";
 
-/// Returns whether a file begins as an ELF program does. A file that cannot be read does not.
+/// Returns false for a file that cannot be read.
 pub(super) fn is_elf(path: &Path) -> bool {
     let mut magic = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));

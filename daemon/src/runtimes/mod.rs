@@ -26,8 +26,7 @@ use private_directories::PrivateDirectories;
 /// The directories that `auto` searches before `PATH`.
 const FIRST_DIRECTORIES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// Finds all runtimes of the policy. `caches_dir` is the directory of the caches that
-/// `toolexec doctor --build-cache` builds.
+/// `caches_dir` is the directory of the caches that `toolexec doctor --build-cache` builds.
 pub(crate) fn find(policy: &Policy, caches_dir: &Path) -> InstalledRuntimes {
     let private = PrivateDirectories::of_user(caches_dir);
     let mut binaries = InstalledRuntimes::new();
@@ -58,26 +57,18 @@ pub fn program_of(
     binary_of(runtime, &PrivateDirectories::of_user(caches_dir)).map(|installed| installed.binary)
 }
 
-/// Allows a spawned launcher to mount the directories of the policy's runtimes. Such a launcher has
-/// the daemon's rights and applies ceilings for the daemon's sake. A launcher behind a socket has
-/// the ceilings of its unit.
+/// Allows a spawned launcher, which has the daemon's rights, to mount the directories of the
+/// policy's runtimes. A launcher behind a socket has the ceilings of its unit.
 pub(crate) fn allow_mounts(
     reach: LauncherAddress,
     policy: &Policy,
     binaries: &InstalledRuntimes,
 ) -> LauncherAddress {
-    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } =
-        reach
-    else {
+    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } = reach else {
         return reach;
     };
     if !mounts_allowed.is_empty() {
-        return LauncherAddress::Spawn {
-            program,
-            staging,
-            mounts_allowed,
-            max_sandboxes,
-        };
+        return LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
     }
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(PathBuf::from);
     let of_policy = policy
@@ -158,7 +149,8 @@ fn caches_of(
     for cache in runtime.caches() {
         let (source, advice) = match &cache.source {
             CacheSource::Warm => {
-                let advice = format!("; `toolexec doctor --build-cache {}` creates it", runtime.name());
+                let advice =
+                    format!("; `toolexec doctor --build-cache {}` creates it", runtime.name());
                 (caches_dir.join(runtime.name()), advice)
             }
             CacheSource::Path(path) => {
@@ -166,7 +158,9 @@ fn caches_of(
                 let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
                 let advice = path.parent().filter(|_| is_ours).map(|parent| {
                     let (name, parent) = (runtime.name(), parent.display());
-                    format!("; `toolexec doctor --build-cache {name} --cache-dir {parent}` creates it")
+                    format!(
+                        "; `toolexec doctor --build-cache {name} --cache-dir {parent}` creates it"
+                    )
                 });
                 (path.clone(), advice.unwrap_or_default())
             }

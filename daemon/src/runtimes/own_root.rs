@@ -1,7 +1,6 @@
-//! Finds a program inside a directory that serves as its own root file system.
-//!
-//! Links are resolved inside: an absolute link starts at that root, and no link leads out of it.
-//! The kernel resolves them, because a separate implementation could disagree with it.
+//! Finds a program inside a directory that serves as its own root file system. The kernel resolves
+//! the links inside, because a separate implementation could disagree with it: an absolute link
+//! starts at that root, and no link leads out of it.
 
 use std::fs;
 use std::os::fd::AsRawFd;

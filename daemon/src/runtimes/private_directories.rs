@@ -20,11 +20,11 @@ const HOME_DIRECTORIES: [&str; 6] =
 const XDG_VARIABLES: [&str; 4] =
     ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
 
-/// The private directories for the user who runs this program.
+/// Those of the user who runs this program.
 pub(super) struct PrivateDirectories(Vec<PathBuf>);
 
 impl PrivateDirectories {
-    /// Collects the private directories. `caches_dir` is below the state directory.
+    /// `caches_dir` is below the state directory.
     pub(super) fn of_user(caches_dir: &Path) -> Self {
         let mut places: Vec<PathBuf> = HOST_DIRECTORIES.iter().map(PathBuf::from).collect();
         let named = |name: &&str| env::var_os(name).map(PathBuf::from);
@@ -38,14 +38,13 @@ impl PrivateDirectories {
         // Resolved as well: a private directory must not be mounted under another name.
         let real = places.iter().filter_map(|place| place.canonicalize().ok()).collect::<Vec<_>>();
         places.extend(real);
-        // A service's home directory may be `/` or a directory of programs, which hold no private
-        // files.
+        // A service's home directory may be `/` or a directory of programs, which are not private.
         places.retain(|place| place.is_absolute() && place.parent().is_some());
         places.retain(|place| !place.starts_with("/usr"));
         Self(places)
     }
 
-    /// Refuses a directory that must not be mounted, and returns the reason.
+    /// Returns the reason why a directory must not be mounted, if there is one.
     pub(super) fn check(&self, directory: &Path) -> Result<(), String> {
         let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let shown = real.display();
@@ -108,8 +107,8 @@ mod tests {
             ("/tmp/x/bin/node", "is in /tmp, which the sandbox itself provides"),
             ("/opt/node/node", "not in a bin/"),
         ] {
-            let told = prefix(path).err().unwrap_or_default();
-            assert!(told.contains(why) && told.contains(path), "{path}: {told}");
+            let message = prefix(path).err().unwrap_or_default();
+            assert!(message.contains(why) && message.contains(path), "{path}: {message}");
         }
     }
 

@@ -21,7 +21,6 @@ use crate::state::TrustRenewal;
 use crate::system;
 
 impl<'env> EventLoop<'_, 'env> {
-    /// Assigns the next requests to workers, up to the limit.
     pub(super) fn admit(&mut self) -> Result<(), DaemonError> {
         while self.in_flight.len() < self.loop_config.in_flight_max {
             if self.window.len() == 0 {
@@ -41,8 +40,7 @@ impl<'env> EventLoop<'_, 'env> {
         Ok(())
     }
 
-    /// Reads the trust store again. If it has changed, requests that are not started are decided
-    /// again.
+    /// After a change of the trust store, requests that are not started are decided again.
     pub(super) fn renew_trust(&self) -> Result<(), ConfigError> {
         if self.host.renew_trust()? == TrustRenewal::Changed {
             self.release_unstarted();
@@ -50,15 +48,13 @@ impl<'env> EventLoop<'_, 'env> {
         Ok(())
     }
 
-    /// Releases every request that is in progress and not started.
     pub(super) fn release_unstarted(&self) {
         for AssignedRequest { control: word, .. } in self.in_flight.values() {
             word.release.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns the reason why nothing may be taken: no sandbox can be started, the trust store
-    /// cannot be read, the clock is wrong, or no record could be written.
+    /// Returns the reason why nothing may be taken.
     pub(super) fn admission_stopped(
         &self,
     ) -> Result<Option<(AdmissionStopReason, String)>, DaemonError> {
@@ -94,17 +90,17 @@ impl<'env> EventLoop<'_, 'env> {
         if self.in_flight.contains_key(&name) {
             return Ok(());
         }
-        let companions = self.sidecars.remove(&name).unwrap_or_default();
-        let files = self.dropbox.digest(&name, &companions);
-        let ordered = match self.dropbox.order(&name, &companions) {
+        let sidecars = self.sidecars.remove(&name).unwrap_or_default();
+        let files = self.dropbox.digest(&name, &sidecars);
+        let ordered = match self.dropbox.order(&name, &sidecars) {
             Ok(ordered) => ordered,
             Err(error) => {
                 tracing::warn!("the request waits until this is fixed: {error}");
                 return Ok(());
             }
         };
-        let standing = held_requests::decision_digest(Some(&files), &self.host.decision_digests()?);
-        if self.held.is_unchanged(&name, standing, system::now()) {
+        let digest = held_requests::decision_digest(Some(&files), &self.host.decision_digests()?);
+        if self.held.is_unchanged(&name, digest, system::now()) {
             return Ok(());
         }
         if self.held.contains(&name) {
@@ -120,7 +116,7 @@ impl<'env> EventLoop<'_, 'env> {
         let work = Assignment {
             ticket,
             waiting,
-            companions,
+            sidecars,
             order: ordered,
             until,
             control: Arc::clone(&word),
@@ -130,7 +126,7 @@ impl<'env> EventLoop<'_, 'env> {
             name,
             AssignedRequest {
                 identity,
-                decision_digest: standing,
+                decision_digest: digest,
                 stamp: dropped,
                 until,
                 control: word,

@@ -7,7 +7,6 @@ use crate::model::{DaemonError, PermissionFiled};
 use crate::pipeline::ReleaseReason;
 use crate::probe::ProbeResult;
 
-/// An event for the event loop.
 pub(super) enum LoopEvent {
     /// A file in `approved/` was added or changed.
     Submitted,
@@ -17,9 +16,7 @@ pub(super) enum LoopEvent {
     Stop,
     /// A second stop signal: running requests are ended.
     StopNow,
-    /// A worker has ended.
     WorkerEnded(WorkerEnd),
-    /// A probe has ended.
     Probed(ProbeResult),
 }
 
@@ -31,7 +28,6 @@ pub(super) enum PickupOutcome {
     Released(ReleaseReason),
 }
 
-/// The result of a worker.
 pub(super) struct WorkerEnd {
     pub(super) name: String,
     /// None if the worker panicked.

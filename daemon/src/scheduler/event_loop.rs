@@ -14,7 +14,6 @@ use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::model::DaemonError;
 use crate::system;
 
-/// The interval of cleanups.
 const CLEANUP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The shortest pause between two looks, also as a multiple of the duration of the last look.
@@ -24,12 +23,12 @@ const SCAN_PAUSE_FACTOR: u32 = 10;
 impl EventLoop<'_, '_> {
     /// Serves until the daemon is stopped and the last worker has ended.
     pub(super) fn serve(&mut self, events: &Receiver<LoopEvent>) -> Result<(), DaemonError> {
-        if let Err(halt) = self.begin() {
-            self.fail(halt);
+        if let Err(error) = self.begin() {
+            self.fail(error);
         }
         loop {
             if !self.is_stopping() {
-                self.step().unwrap_or_else(|halt| self.fail(halt));
+                self.step().unwrap_or_else(|error| self.fail(error));
             }
             if self.is_stopping() && self.in_flight.is_empty() {
                 return self.end();
@@ -75,9 +74,9 @@ impl EventLoop<'_, '_> {
     }
 
     fn end(&mut self) -> Result<(), DaemonError> {
-        let halted = self.error.take();
-        let why = halted.as_ref().map(DaemonError::to_string);
-        let (state, how) = match halted {
+        let error = self.error.take();
+        let why = error.as_ref().map(DaemonError::to_string);
+        let (state, how) = match error {
             Some(_) => (DaemonState::Halted, LogEvent::Halted),
             None => (DaemonState::Stopped, LogEvent::Stopped),
         };
@@ -88,10 +87,9 @@ impl EventLoop<'_, '_> {
             how,
             &LogEventFields { reason: why.as_deref(), ..LogEventFields::default() },
         );
-        halted.map_or(Ok(()), Err)
+        error.map_or(Ok(()), Err)
     }
 
-    /// Does what is due, and admits requests.
     fn step(&mut self) -> Result<(), DaemonError> {
         let now = Instant::now();
         if now >= self.next_rescan {
@@ -117,23 +115,22 @@ impl EventLoop<'_, '_> {
         match self.host.log.append_heartbeat_if_due(system::now(), system::boot_id) {
             Ok(()) => {}
             Err(error) => {
-                let halt = DaemonError::from(error);
-                let Some(want) = halt.shortage() else { return Err(halt) };
-                self.host.shortage.note(want, &halt);
+                let fatal = DaemonError::from(error);
+                let Some(want) = fatal.shortage() else { return Err(fatal) };
+                self.host.shortage.note(want, &fatal);
                 return Ok(());
             }
         }
         if self.scan_wanted && now >= self.next_scan {
             self.scan_wanted = false;
-            if let Err(halt) = self.scan() {
-                return self.note_shortage(halt);
+            if let Err(error) = self.scan() {
+                return self.note_shortage(error);
             }
             self.next_scan = Instant::now() + SCAN_INTERVAL.max(now.elapsed() * SCAN_PAUSE_FACTOR);
         }
-        self.admit().or_else(|halt| self.note_shortage(halt))
+        self.admit().or_else(|error| self.note_shortage(error))
     }
 
-    /// Returns the time until the next action if no event occurs.
     fn time_to_next_action(&self) -> Duration {
         if self.is_stopping() {
             return self.loop_config.scan_interval;
@@ -162,10 +159,10 @@ impl EventLoop<'_, '_> {
             }
             LoopEvent::Reload => match self.reload().and_then(|()| self.probe()) {
                 Ok(()) => self.scan_wanted = true,
-                Err(halt) => self.fail(halt),
+                Err(error) => self.fail(error),
             },
             LoopEvent::Probed(probed) => {
-                self.handle_probe(probed).unwrap_or_else(|halt| self.fail(halt));
+                self.handle_probe(probed).unwrap_or_else(|error| self.fail(error));
             }
             LoopEvent::Stop => self.stop(),
             LoopEvent::StopNow => {

@@ -11,7 +11,6 @@ use crate::model::{DaemonError, PermissionFiled};
 use crate::pipeline::ReleaseReason;
 
 impl EventLoop<'_, '_> {
-    /// Handles the result of a worker.
     pub(super) fn handle_worker_end(&mut self, ended: WorkerEnd) {
         let WorkerEnd { name, result: taken } = ended;
         let Some(in_flight) = self.in_flight.remove(&name) else { return };
@@ -28,12 +27,11 @@ impl EventLoop<'_, '_> {
                     self.host.shortage.note(want, &"a request could not continue");
                 }
             }
-            Some(Err(halt)) => self.fail(halt),
+            Some(Err(error)) => self.fail(error),
             None => self.fail(DaemonError::WorkerDied),
         }
     }
 
-    /// Handles a published record.
     fn note_recorded(
         &mut self,
         name: String,
@@ -61,7 +59,6 @@ impl EventLoop<'_, '_> {
         self.ignored.insert(name, in_flight.identity);
     }
 
-    /// Handles a request that waits for an approval, a permission or an operator.
     fn note_held(
         &mut self,
         name: &str,
@@ -69,18 +66,18 @@ impl EventLoop<'_, '_> {
         waits_for: &[Violation],
         filed: PermissionFiled,
     ) {
-        let &AssignedRequest { decision_digest: standing, stamp: dropped, until, .. } = in_flight;
+        let &AssignedRequest { decision_digest: digest, stamp: dropped, until, .. } = in_flight;
         let known = self.held.release(name);
         // If the permission request was not filed, the next look retries.
-        let standing = match filed {
-            PermissionFiled::Yes => standing,
+        let digest = match filed {
+            PermissionFiled::Yes => digest,
             PermissionFiled::NotYet => held_requests::undecided_digest(),
         };
-        self.held.hold(name, (standing, until), dropped);
+        self.held.hold(name, (digest, until), dropped);
         // An approval may have arrived meanwhile.
         self.scan_wanted |= filed == PermissionFiled::Yes;
-        let told = held_requests::public_entry(dropped.at, until, waits_for);
-        held_requests::warn_if_failed(self.host.spool.publish_held(name, &told));
+        let entry = held_requests::public_entry(dropped.at, until, waits_for);
+        held_requests::warn_if_failed(self.host.spool.publish_held(name, &entry));
         for one in waits_for.iter().filter(|_| !known) {
             let (code, why) = (one.code.as_str(), format!("until {until}: {}", one.message));
             let fields = LogEventFields {

@@ -5,12 +5,10 @@ use std::time::Instant;
 use crate::metrics::AdmissionStopReason;
 use crate::probe::ProbeResult;
 
-/// The fitness of the host.
 #[derive(Default)]
 pub(super) struct HostFitness {
     /// The reason why no sandbox can be started, from the last probe.
     fault: Option<String>,
-    /// True during a probe.
     is_probing: bool,
     next_probe: Option<Instant>,
 }
@@ -21,17 +19,14 @@ impl HostFitness {
         self.fault.clone().map(|why| (AdmissionStopReason::Host, why))
     }
 
-    /// Returns the time of the next probe.
     pub(super) fn due(&self) -> Option<Instant> {
         self.next_probe.filter(|_| !self.is_probing)
     }
 
-    /// Returns whether a probe is under way.
     pub(super) fn is_probing(&self) -> bool {
         self.is_probing
     }
 
-    /// Notes the start of a probe.
     pub(super) fn note_start(&mut self) {
         (self.is_probing, self.next_probe) = (true, None);
     }

@@ -24,7 +24,6 @@ use crate::metrics::AdmissionStopReason;
 use crate::model::DaemonError;
 use crate::state::Daemon;
 
-/// The event loop and its state.
 pub(super) struct EventLoop<'scope, 'env> {
     pub(super) scope: &'scope Scope<'scope, 'env>,
     pub(super) host: &'env Daemon,
@@ -37,7 +36,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) loop_config: LoopConfig,
     pub(super) config_path: PathBuf,
     pub(super) window: SubmissionWindow,
-    /// The sidecar files of the requests in the window, from the last look.
+    /// From the last look, for the requests in the window.
     pub(super) sidecars: BTreeMap<String, BTreeSet<OsString>>,
     pub(super) in_flight: BTreeMap<String, AssignedRequest>,
     pub(super) held: HeldRequests,
@@ -46,20 +45,17 @@ pub(super) struct EventLoop<'scope, 'env> {
     /// While it is unchanged, a rescan need not list the directory.
     pub(super) empty_listing: Option<EmptyListing>,
     pub(super) scan_wanted: bool,
-    /// The earliest time of the next look, so that listing a large directory leaves time for other
-    /// work.
+    /// Listing a large directory must leave time for other work.
     pub(super) next_scan: Instant,
     pub(super) next_rescan: Instant,
     pub(super) next_cleanup: Instant,
     pub(super) cleanup: Option<ScopedJoinHandle<'scope, ()>>,
-    /// The earliest time of the next check for free space.
     pub(super) next_space_check: Instant,
     pub(super) error: Option<DaemonError>,
     pub(super) fitness: HostFitness,
     pub(super) publisher: StatusPublisher,
 }
 
-/// The state of a request that a worker has.
 pub(super) struct AssignedRequest {
     pub(super) identity: FileIdentity,
     pub(super) decision_digest: DecisionDigest,
@@ -69,7 +65,6 @@ pub(super) struct AssignedRequest {
 }
 
 impl EventLoop<'_, '_> {
-    /// Returns whether the daemon is stopping.
     pub(super) fn is_stopping(&self) -> bool {
         self.stop_state.stopped_at.get().is_some()
     }
@@ -85,10 +80,10 @@ impl EventLoop<'_, '_> {
     }
 
     /// Begins to drain after a fatal error. The first error is the result of the daemon.
-    pub(super) fn fail(&mut self, halt: DaemonError) {
-        tracing::error!("nothing more is admitted: {halt}");
+    pub(super) fn fail(&mut self, error: DaemonError) {
+        tracing::error!("nothing more is admitted: {error}");
         if self.error.is_none() {
-            self.error = Some(halt);
+            self.error = Some(error);
         }
         self.stop();
     }
@@ -96,19 +91,19 @@ impl EventLoop<'_, '_> {
     /// Passes an operator's order to the worker of a request.
     pub(super) fn apply_order(&self, name: &str, ordered: OperatorOrder) {
         let Some(AssignedRequest { control: word, .. }) = self.in_flight.get(name) else { return };
-        let told = match ordered {
+        let flag = match ordered {
             OperatorOrder::Cancel => &word.end,
             OperatorOrder::Hold => &word.release,
             OperatorOrder::Release => return,
         };
-        if !told.swap(true, Ordering::Relaxed) && ordered == OperatorOrder::Cancel {
+        if !flag.swap(true, Ordering::Relaxed) && ordered == OperatorOrder::Cancel {
             let fields =
                 LogEventFields { request: spool::stem_of(name), ..LogEventFields::default() };
             log_event::log(LogEvent::Cancelled, &fields);
         }
     }
 
-    /// Publishes what has changed. Returns the time of the next call.
+    /// Returns the time of the next call.
     pub(super) fn publish(&mut self, state: DaemonState, why: Option<&str>) -> Option<Instant> {
         let snapshot = LoopSnapshot {
             state,
@@ -120,12 +115,11 @@ impl EventLoop<'_, '_> {
         self.publisher.publish(self.host, &snapshot)
     }
 
-    /// Admits nothing until the cause is removed. The cause is logged once.
+    /// The cause is logged once.
     pub(super) fn stop_admission(&mut self, by: AdmissionStopReason, why: String) {
         self.publisher.stop_admission(&self.host.progress.metrics, by, why);
     }
 
-    /// Admits requests again.
     pub(super) fn resume_admission(&mut self) {
         self.publisher.resume_admission(&self.host.progress.metrics);
     }

@@ -2,8 +2,7 @@
 //! daemon is stopped. The event loop runs nothing itself; a worker takes each request to its end.
 //!
 //! The directory is authoritative. It is listed after the watch is set, after every inotify event,
-//! and at an interval. The memory kept between two looks is bounded, regardless of the number of
-//! submissions.
+//! and at an interval. The memory kept between two looks is bounded for any number of files.
 
 mod admit;
 mod event;
@@ -47,22 +46,22 @@ use window::SubmissionWindow;
 pub struct DaemonService {
     host: Daemon,
     dropbox: Inbox,
-    pace: LoopConfig,
+    loop_config: LoopConfig,
     config: PathBuf,
     metrics: MetricsSettings,
 }
 
 impl DaemonService {
-    /// Returns a service; a reload reads the file `config` again.
+    /// A reload reads the file `config` again.
     #[must_use]
     pub fn new(
         host: Daemon,
         dropbox: Inbox,
-        pace: LoopConfig,
+        loop_config: LoopConfig,
         config: PathBuf,
         metrics: MetricsSettings,
     ) -> Self {
-        Self { host, dropbox, pace, config, metrics }
+        Self { host, dropbox, loop_config, config, metrics }
     }
 
     /// Serves until the daemon is stopped; running requests are drained first.
@@ -70,11 +69,14 @@ impl DaemonService {
     /// # Errors
     /// [`DaemonError`]: the daemon's own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), DaemonError> {
-        let Self { host, dropbox, pace, config, metrics } = self;
+        let Self { host, dropbox, loop_config, config, metrics } = self;
         let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
-        let orders =
-            StopState { stopped_at: OnceLock::new(), shutdown_grace: pace.shutdown_grace, is_immediate: now };
+        let orders = StopState {
+            stopped_at: OnceLock::new(),
+            shutdown_grace: loop_config.shutdown_grace,
+            is_immediate: now,
+        };
         let (send, events) = channel();
         watch::listen_for_signals(send.clone())?;
         let served = thread::scope(|scope| {
@@ -89,7 +91,7 @@ impl DaemonService {
                 watcher,
                 has_queued_event: hinted,
                 send,
-                loop_config: pace,
+                loop_config,
                 config_path: config,
                 window: SubmissionWindow::default(),
                 sidecars: BTreeMap::new(),

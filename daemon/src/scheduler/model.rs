@@ -21,9 +21,7 @@ pub struct LoopConfig {
 /// The file that a name referred to: inode and change time.
 pub(super) type FileIdentity = (u64, i64, i64);
 
-/// The stop state, which all workers read.
 pub(super) struct StopState {
-    /// The time of the stop signal.
     pub(super) stopped_at: OnceLock<Instant>,
     /// The time that runs may continue after it.
     pub(super) shutdown_grace: Duration,
@@ -31,7 +29,6 @@ pub(super) struct StopState {
     pub(super) is_immediate: AtomicBool,
 }
 
-/// Control flags of one worker.
 #[derive(Default)]
 pub(super) struct WorkerControl {
     /// The request is to be ended.

@@ -31,7 +31,6 @@ impl EventLoop<'_, '_> {
         Ok(())
     }
 
-    /// Starts a probe if it is due.
     pub(super) fn probe_if_due(&mut self) -> Result<(), DaemonError> {
         if self.host.take_doubtful() || self.fitness.due().is_some_and(|at| at <= Instant::now()) {
             return self.probe();
@@ -39,7 +38,6 @@ impl EventLoop<'_, '_> {
         Ok(())
     }
 
-    /// Handles the result of a probe.
     pub(super) fn handle_probe(&mut self, probed: ProbeResult) -> Result<(), DaemonError> {
         let was_unfit = self.fitness.note_result(probed);
         if let Some((by, why)) = self.fitness.stopped() {

@@ -31,14 +31,12 @@ pub(super) struct StatusPublisher {
     stopped: Option<(AdmissionStopReason, String)>,
 }
 
-/// The published state of the event loop.
 pub(super) struct LoopSnapshot<'a> {
     pub(super) state: DaemonState,
     /// The reason of a fatal error.
     pub(super) why: Option<&'a str>,
-    /// The number of held requests.
     pub(super) held: usize,
-    /// The number of requests that workers have.
+    /// The requests that workers have.
     pub(super) in_flight: usize,
     pub(super) window: &'a SubmissionWindow,
 }
@@ -71,12 +69,11 @@ impl StatusPublisher {
         })
     }
 
-    /// Reports that the daemon takes submissions.
     pub(super) fn ready(&self) {
         self.manager.ready();
     }
 
-    /// Logs the number of files whose names a record cannot contain, once per number.
+    /// Logs each new number of files whose names a record cannot contain.
     pub(super) fn log_unnamable(&mut self, approved: &Path, nameless: u64) {
         if nameless > 0 && nameless != self.unnamable {
             let path = approved.display().to_string();
@@ -98,7 +95,6 @@ impl StatusPublisher {
         self.manager.stopping();
     }
 
-    /// Writes the metrics file at the end, regardless of its interval.
     pub(super) fn write_last_metrics(&mut self, host: &Daemon) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write(&host.progress.metrics)
@@ -107,7 +103,7 @@ impl StatusPublisher {
         }
     }
 
-    /// Publishes what has changed. Returns the time of the next call.
+    /// Returns the time of the next call.
     pub(super) fn publish(
         &mut self,
         host: &Daemon,
@@ -119,7 +115,7 @@ impl StatusPublisher {
             RequestCounts { waiting, held: as_u64(snapshot.held), ..host.progress.counts() };
         let now = Instant::now();
         let taken = host.capacity.in_use();
-        let told = self.publish_status(host, snapshot, counts, (taken.1, now));
+        let status = self.publish_status(host, snapshot, counts, (taken.1, now));
         let in_flight =
             self.status.write_in_flight(&host.spool, host.progress.in_flight().into_iter(), now);
         // Between two looks, the requests behind the window are unknown.
@@ -128,15 +124,14 @@ impl StatusPublisher {
             self.status.write_waiting(&host.spool, || waiting_requests(window), system::now(), now)
         });
         let numbers = self.publish_metrics(host, &counts, taken);
-        // The writes above may have been slow, so that the watchdog deadline is compared with the
-        // time after them.
+        // The writes above may have been slow.
         let now = Instant::now();
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.ping_watchdog();
             self.alive_at = self.manager.watchdog_interval().map(|interval| now + interval);
         }
         let again = StatusWriter::next_write(snapshot.in_flight);
-        [told, in_flight, in_line.flatten(), again, numbers, self.alive_at]
+        [status, in_flight, in_line.flatten(), again, numbers, self.alive_at]
             .into_iter()
             .flatten()
             .min()
@@ -193,7 +188,7 @@ impl StatusPublisher {
         by: AdmissionStopReason,
         why: String,
     ) {
-        let for_room = |by: AdmissionStopReason| {
+        let is_shortage = |by: AdmissionStopReason| {
             matches!(
                 by,
                 AdmissionStopReason::Disk
@@ -202,7 +197,7 @@ impl StatusPublisher {
             )
         };
         let is_known =
-            |known: AdmissionStopReason| known == by || (for_room(known) && for_room(by));
+            |known: AdmissionStopReason| known == by || (is_shortage(known) && is_shortage(by));
         if self.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
             return;
         }
@@ -212,7 +207,6 @@ impl StatusPublisher {
         self.stopped = Some((by, why));
     }
 
-    /// Publishes that requests are admitted again.
     pub(super) fn resume_admission(&mut self, metrics: &Metrics) {
         if self.stopped.take().is_some() {
             log_event::log(LogEvent::AdmissionResumed, &LogEventFields::default());
@@ -225,7 +219,7 @@ fn as_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// Returns the oldest submissions of each submitter by name, and whether the list is complete.
+/// Returns the oldest submissions of each submitter, and whether the list is complete.
 fn waiting_requests(window: &SubmissionWindow) -> (Vec<WaitingRequest>, bool) {
     let since = |(name, sec): (&str, i64)| WaitingRequest {
         file: name.to_owned(),

@@ -1,6 +1,6 @@
-//! Reload: either all rules are replaced or none, and the log states the reason of a refusal. A
-//! request that is not started is decided again; a run keeps the rules under which it began. New
-//! keys for records and the log are taken over first. A key that cannot be used refuses the reload.
+//! Reload: all rules are replaced or none, and the log states the reason of a refusal. A request
+//! that is not started is decided again; a run keeps its rules. New keys for records and the log
+//! are taken over first; a key that cannot be used refuses the reload.
 
 use crate::config::Config;
 use crate::model::DaemonError;
@@ -12,7 +12,7 @@ impl EventLoop<'_, '_> {
     pub(super) fn reload(&mut self) -> Result<(), DaemonError> {
         self.publisher.reloading();
         let reloaded = self.read_again();
-        // Ends the reload for the service manager, even if it was refused.
+        // Also after a refusal, the service manager waits for the end of the reload.
         self.publisher.ready();
         reloaded
     }

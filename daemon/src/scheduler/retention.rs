@@ -23,7 +23,6 @@ impl EventLoop<'_, '_> {
     }
 }
 
-/// Works in rounds until nothing has expired.
 fn remove(host: &Daemon, orders: &StopState, keep: &RetentionPolicy) {
     let is_stopped = || orders.stopped_at.get().is_some();
     loop {

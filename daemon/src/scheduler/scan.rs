@@ -15,8 +15,8 @@ use crate::held_requests;
 use crate::model::DaemonError;
 use crate::system;
 
-/// The coarsest file times have a resolution of two seconds: a file may change twice within that
-/// time and keep its time of change.
+/// Coarse file times have a resolution of two seconds: a file may change twice within that time and
+/// keep its time of change.
 const SETTLED_SEC: i64 = 3;
 /// Some file systems do not update the time of a directory; changes are found after this time.
 const EMPTY_LISTING_TIME_MAX: Duration = Duration::from_secs(600);
@@ -85,26 +85,26 @@ impl EventLoop<'_, '_> {
             false => dropbox.sidecars_of(&wanted)?,
         };
         self.offer_changed(held)?;
-        for (name, companions) in &self.sidecars {
-            let lies_there =
-                |order: OperatorOrder| companions.contains(OsStr::new(&order.file_name(name)));
-            if lies_there(OperatorOrder::Cancel) {
+        for (name, sidecars) in &self.sidecars {
+            let has_order =
+                |order: OperatorOrder| sidecars.contains(OsStr::new(&order.file_name(name)));
+            if has_order(OperatorOrder::Cancel) {
                 self.apply_order(name, OperatorOrder::Cancel);
-            } else if lies_there(OperatorOrder::Hold) && !lies_there(OperatorOrder::Release) {
+            } else if has_order(OperatorOrder::Hold) && !has_order(OperatorOrder::Release) {
                 self.apply_order(name, OperatorOrder::Hold);
             }
         }
         Ok(())
     }
 
-    /// Returns whether the directory need not be listed. Opening it would wake the inotify thread.
+    /// Opening the directory would wake the inotify thread, so it is not listed while it is empty.
     fn is_still_empty(&self, changed_at: (i64, i64)) -> bool {
         self.empty_listing.as_ref().is_some_and(|empty| {
             empty.changed_at == changed_at && empty.listed.elapsed() < EMPTY_LISTING_TIME_MAX
         })
     }
 
-    /// Offers the held requests whose inputs have changed. The others take no place in the window.
+    /// The unchanged ones take no place in the window.
     fn offer_changed(&mut self, held: Vec<SubmissionEntry>) -> Result<(), DaemonError> {
         if held.is_empty() {
             return Ok(());
@@ -112,17 +112,16 @@ impl EventLoop<'_, '_> {
         let (host, nothing) = (self.host.decision_digests()?, BTreeSet::new());
         for submitted in held {
             let name = submitted.submission.name();
-            let companions = self.sidecars.get(name).unwrap_or(&nothing);
-            let files = self.dropbox.digest(name, companions);
-            let standing = held_requests::decision_digest(Some(&files), &host);
-            if !self.held.is_unchanged(name, standing, system::now()) {
+            let sidecars = self.sidecars.get(name).unwrap_or(&nothing);
+            let files = self.dropbox.digest(name, sidecars);
+            let digest = held_requests::decision_digest(Some(&files), &host);
+            if !self.held.is_unchanged(name, digest, system::now()) {
                 self.window.add(submitted);
             }
         }
         Ok(())
     }
 
-    /// Removes the state of files that no longer exist.
     fn forget_missing(&mut self) {
         let dropbox = &self.dropbox;
         self.ignored.retain(|name, _| dropbox.identity(name).is_some());
@@ -146,8 +145,7 @@ impl EventLoop<'_, '_> {
         Ok(())
     }
 
-    /// Returns whether the directory exists. If it was replaced or mounted over, opens it again and
-    /// watches the new one.
+    /// If the directory was replaced or mounted over, opens it again and watches the new one.
     fn is_in_place(&mut self) -> Result<bool, DaemonError> {
         if self.dropbox.is_in_place() {
             return Ok(true);

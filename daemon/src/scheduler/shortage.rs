@@ -1,6 +1,6 @@
 //! The event loop during a shortage: it admits nothing, checks for the end of the shortage, and
-//! settles unfinished claims before it admits anything. It must never block here, because readers
-//! and the service manager still get updates.
+//! then settles unfinished claims first. It must never block here, because readers and the service
+//! manager still get updates.
 
 use std::time::{Duration, Instant};
 
@@ -21,10 +21,10 @@ impl EventLoop<'_, '_> {
         let recovered = self.host.recover();
         self.host.shortage.allow_waiting();
         let settled = match recovered {
-            Err(halt) => {
-                let Some(want) = halt.shortage() else { return Err(halt) };
+            Err(error) => {
+                let Some(want) = error.shortage() else { return Err(error) };
                 self.host.shortage.mark_unsettled();
-                self.host.shortage.note(want, &halt);
+                self.host.shortage.note(want, &error);
                 return Ok(());
             }
             Ok(settled) => settled,
@@ -45,15 +45,14 @@ impl EventLoop<'_, '_> {
     }
 
     /// Notes a shortage, which does not end the daemon. Returns any other error.
-    pub(super) fn note_shortage(&mut self, halt: DaemonError) -> Result<(), DaemonError> {
-        let Some(want) = halt.shortage() else { return Err(halt) };
-        self.host.shortage.note(want, &halt);
+    pub(super) fn note_shortage(&mut self, error: DaemonError) -> Result<(), DaemonError> {
+        let Some(want) = error.shortage() else { return Err(error) };
+        self.host.shortage.note(want, &error);
         self.scan_wanted = true;
         Ok(())
     }
 
-    /// Returns whether the shortage has ended. Interrupted claims are settled before anything is
-    /// admitted.
+    /// Interrupted claims are settled before the shortage counts as ended.
     pub(super) fn is_space_available(&mut self, now: Instant) -> Result<bool, DaemonError> {
         let Some((want, why)) = self.host.shortage.reason() else { return Ok(true) };
         self.stop_admission(AdmissionStopReason::of_shortage(want), why);

@@ -16,8 +16,7 @@ use signal_hook::iterator::Signals;
 use super::event::LoopEvent;
 use crate::model::DaemonError;
 
-/// Watches a directory, if the kernel supports it. Without events the rescan finds all changes
-/// later.
+/// Watches a directory, if the kernel supports it. Otherwise the rescan finds all changes later.
 pub(super) fn watch(
     directory: &Path,
     events: Sender<LoopEvent>,
@@ -28,7 +27,6 @@ pub(super) fn watch(
         if event.as_ref().is_ok_and(is_irrelevant) || hinted.swap(true, Ordering::SeqCst) {
             return;
         }
-        // The event loop has ended.
         if events.send(LoopEvent::Submitted).is_err() {
             tracing::debug!("an inotify event after the end of the event loop");
         }
@@ -46,8 +44,7 @@ pub(super) fn watch(
     }
 }
 
-/// Returns whether an event reports no new submission: opening, reading, and removals, which are
-/// mostly the daemon's own.
+/// Opening, reading, and removals, which are mostly the daemon's own, report no new submission.
 fn is_irrelevant(event: &notify::Event) -> bool {
     let quiet = matches!(
         event.kind,
@@ -63,7 +60,7 @@ fn is_irrelevant(event: &notify::Event) -> bool {
 const FINAL_WAIT: Duration = Duration::from_secs(3);
 
 /// Turns signals into events, for the rest of the process. The second stop signal ends the process
-/// even if threads are blocked. The first one does so if the event loop has ended.
+/// even if threads are blocked; so does the first one if the event loop has ended.
 pub(super) fn listen_for_signals(events: Sender<LoopEvent>) -> Result<(), DaemonError> {
     let failed = |error| DaemonError::System("wait for signals", error);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(failed)?;

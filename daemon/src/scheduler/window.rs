@@ -10,7 +10,6 @@ const EACH_MAX: usize = 1024;
 /// Submitters at one time.
 const SUBMITTERS_MAX: usize = 256;
 
-/// The submissions to take, in order.
 #[derive(Default)]
 pub(super) struct SubmissionWindow {
     submitters: BTreeMap<u32, BTreeMap<SubmissionAge, WindowEntry>>,
@@ -69,8 +68,7 @@ impl SubmissionWindow {
         Some((waiting, (inode, sec, nanosecond)))
     }
 
-    /// Returns the oldest submissions of all submitters, in turns, each with its submission time in
-    /// seconds.
+    /// Returns the oldest submissions of all submitters, in turns, with their times in seconds.
     pub(super) fn oldest(&self, most: usize) -> Vec<(&str, i64)> {
         let mut lines: Vec<_> = self.submitters.values().map(BTreeMap::iter).collect();
         let mut oldest = Vec::new();
@@ -85,17 +83,14 @@ impl SubmissionWindow {
         oldest
     }
 
-    /// Returns whether there are more submissions than in the window.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Returns the number of submissions.
     pub(super) fn len(&self) -> usize {
         self.submitters.values().map(BTreeMap::len).sum()
     }
 
-    /// Returns the names of the submissions.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.submitters.values().flat_map(BTreeMap::values).map(|one| one.waiting.name())
     }

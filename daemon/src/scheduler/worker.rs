@@ -1,5 +1,5 @@
-//! A worker: one submission from `approved/` to its record, on its own thread. It uses the shared
-//! state of the host and keeps nothing after its end.
+//! A worker: one submission from `approved/` to its record, on its own thread. It keeps nothing
+//! after its end.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,12 +23,11 @@ use crate::state::Daemon;
 use crate::system;
 use crate::violations::has_error;
 
-/// One submission, and the facts about it.
 pub(super) struct Assignment<'env> {
     /// Drawn in the submitter's turn.
     pub(super) ticket: QueueTicket<'env>,
     pub(super) waiting: SubmissionName,
-    pub(super) companions: BTreeSet<OsString>,
+    pub(super) sidecars: BTreeSet<OsString>,
     pub(super) order: Option<PlacedOrder>,
     pub(super) until: UtcTime,
     pub(super) control: Arc<WorkerControl>,
@@ -50,7 +49,6 @@ impl Drop for WorkerEndGuard {
     }
 }
 
-/// Processes one submission and sends the result.
 pub(super) fn work<'env>(
     host: &'env Daemon,
     dropbox: &Inbox,
@@ -63,15 +61,15 @@ pub(super) fn work<'env>(
     last_word.result = Some(process_submission(host, dropbox, orders, work));
 }
 
-/// Runs `act` with a new claim id, and releases the claim if there is a shortage.
+/// Releases the claim if there is a shortage.
 fn with_claim(
     host: &Daemon,
     act: impl FnOnce(ClaimId) -> Result<PickupOutcome, DaemonError>,
 ) -> Result<PickupOutcome, DaemonError> {
     let id = system::new_claim_id()?;
-    act(id.clone()).or_else(|halt| {
-        let why = halt.shortage().map_or(ReleaseReason::Transient, ReleaseReason::Shortage);
-        host.release_after_shortage(halt, &id)?;
+    act(id.clone()).or_else(|error| {
+        let why = error.shortage().map_or(ReleaseReason::Transient, ReleaseReason::Shortage);
+        host.release_after_shortage(error, &id)?;
         Ok(PickupOutcome::Released(why))
     })
 }
@@ -83,7 +81,7 @@ fn process_submission<'env>(
     work: Assignment<'env>,
 ) -> Result<PickupOutcome, DaemonError> {
     let _on_its_way = host.spool.announce_arrival();
-    let Assignment { ticket, waiting, companions, order: ordered, until, control: word } = work;
+    let Assignment { ticket, waiting, sidecars, order: ordered, until, control: word } = work;
     let name = match &waiting {
         SubmissionName::Request(name) => name,
         SubmissionName::Invalid(name) => {
@@ -93,7 +91,7 @@ fn process_submission<'env>(
         }
     };
     with_claim(host, |id| {
-        let claim = match host.spool.claim_submission(dropbox, name, &companions, id) {
+        let claim = match host.spool.claim_submission(dropbox, name, &sidecars, id) {
             Ok(claim) => claim,
             Err(error) => {
                 drop(ticket);
@@ -104,7 +102,6 @@ fn process_submission<'env>(
     })
 }
 
-/// Processes a claimed request.
 fn process<'env>(
     host: &'env Daemon,
     orders: &StopState,
@@ -119,14 +116,15 @@ fn process<'env>(
     let owner = draft.owner();
     let owner_name = system::user_name(owner.get());
     let submission = SubmissionOrigin::Submitted { owner, owner_name };
-    let mut wish = || {
+    let mut continuation = || {
         let stopped = orders.stopped_at.get();
         if word.end.load(Ordering::Relaxed) {
             return Continuation::End;
         }
         match stopped {
             Some(at)
-                if at.elapsed() >= orders.shutdown_grace || orders.is_immediate.load(Ordering::Relaxed) =>
+                if at.elapsed() >= orders.shutdown_grace
+                    || orders.is_immediate.load(Ordering::Relaxed) =>
             {
                 Continuation::End
             }
@@ -135,27 +133,26 @@ fn process<'env>(
             None => Continuation::Continue,
         }
     };
-    let patience = HoldDeadline::Until(until);
+    let deadline = HoldDeadline::Until(until);
     let ask = PipelineInput {
         draft,
         claimed,
         submission,
         at: system::now(),
-        hold_deadline: patience,
+        hold_deadline: deadline,
         order: ordered,
     };
-    let told = match host.request_context_in_turn(ticket).process(ask, &mut wish)? {
-        ClaimOutcome::Recorded(told) => told,
-        ClaimOutcome::Held(waits_for, asked) => return Ok(PickupOutcome::Held(waits_for, asked)),
+    let recorded = match host.request_context_in_turn(ticket).process(ask, &mut continuation)? {
+        ClaimOutcome::Recorded(recorded) => recorded,
+        ClaimOutcome::Held(waits_for, filed) => return Ok(PickupOutcome::Held(waits_for, filed)),
         ClaimOutcome::Released(why) => return Ok(PickupOutcome::Released(why)),
     };
-    report(name, &told);
+    report(name, &recorded);
     host.prewarm_next();
-    Ok(PickupOutcome::Recorded(told.originals))
+    Ok(PickupOutcome::Recorded(recorded.originals))
 }
 
-/// Handles a failed claim: a fault of the file is refused with a record, a shortage of the daemon
-/// is waited for.
+/// A fault of the file is refused with a record; a shortage of the daemon is waited for.
 fn handle_claim_error(
     host: &Daemon,
     dropbox: &Inbox,
@@ -186,8 +183,8 @@ fn handle_claim_error(
     }
 }
 
-/// Refuses an object that is not a readable file, and quarantines it unchanged. Its ticket must be
-/// dropped before, because later tickets would wait for it.
+/// Quarantines an object that is not a readable file. Its ticket must be dropped before, because
+/// later tickets would wait for it.
 fn refuse_object(
     host: &Daemon,
     dropbox: &Inbox,
@@ -209,33 +206,32 @@ fn refuse_object(
     })
 }
 
-/// Logs the published record.
-fn report(name: &str, told: &RecordedRequest) {
-    let record = told.receipt.path().display().to_string();
-    if has_error(&told.violations) {
-        for violation in &told.violations {
+fn report(name: &str, recorded: &RecordedRequest) {
+    let record = recorded.receipt.path().display().to_string();
+    if has_error(&recorded.violations) {
+        for violation in &recorded.violations {
             let (code, message) = (violation.code.as_str(), &violation.message);
             let request = spool::stem_of(name).unwrap_or(name);
             tracing::warn!(request, %code, "{name}: {message}");
         }
     }
-    let first = told.violations.iter().find(|one| one.severity == Severity::Error);
-    let (outcome, code) = (told.outcome.to_string(), first.map(|one| one.code.as_str()));
-    let reason = told.reason.clone().or_else(|| records::reason_of(&told.violations));
+    let first = recorded.violations.iter().find(|one| one.severity == Severity::Error);
+    let (outcome, code) = (recorded.outcome.to_string(), first.map(|one| one.code.as_str()));
+    let reason = recorded.reason.clone().or_else(|| records::reason_of(&recorded.violations));
     let fields = LogEventFields {
         request: Some(spool::stem_of(name).unwrap_or(name)),
-        result: Some(told.receipt.result_id().as_str()),
+        result: Some(recorded.receipt.result_id().as_str()),
         outcome: Some(&outcome),
         code: code.as_deref(),
         path: Some(&record),
         reason: reason.as_deref(),
         ..LogEventFields::default()
     };
-    let refused = told.outcome == Outcome::Refused;
+    let refused = recorded.outcome == Outcome::Refused;
     let how = if refused { LogEvent::Refused } else { LogEvent::Published };
     log_event::log(how, &fields);
-    if !told.degraded.is_empty() {
-        let layers = told.degraded.join(" ");
+    if !recorded.degraded.is_empty() {
+        let layers = recorded.degraded.join(" ");
         tracing::warn!(layers, "{name}: ran without these layers, by an exception of the policy");
     }
 }

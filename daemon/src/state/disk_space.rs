@@ -7,21 +7,20 @@ use super::Daemon;
 use crate::model::DaemonError;
 
 impl Daemon {
-    /// Handles a shortage in the middle of a request. A claim that was not started is given up, and
-    /// the original is claimed again later. A claim that was started or answered is left to
-    /// recovery. Returns all other errors.
+    /// Gives up a claim that was not started, so that the original is claimed again later. A claim
+    /// that was started or answered is left to recovery. Returns all other errors.
     pub(crate) fn release_after_shortage(
         &self,
-        halt: DaemonError,
+        error: DaemonError,
         claim: &ClaimId,
     ) -> Result<(), DaemonError> {
-        let Some(want) = halt.shortage() else { return Err(halt) };
-        tracing::error!("the request waits until {want}: {halt}");
-        self.shortage.note(want, &halt);
+        let Some(want) = error.shortage() else { return Err(error) };
+        tracing::error!("the request waits until {want}: {error}");
+        self.shortage.note(want, &error);
         match self.spool.abandon_unpromised(claim) {
             Ok(true) => {}
             Ok(false) => self.shortage.mark_unsettled(),
-            Err(error) => return Err(error.into()),
+            Err(failed) => return Err(failed.into()),
         }
         Ok(())
     }
@@ -33,7 +32,7 @@ impl Daemon {
         self.spool.check_disk_space(self.log.directory())
     }
 
-    /// Checks that files can be created again in every directory that a request needs.
+    /// Checks that files can be created in every directory that a request needs.
     pub(crate) fn check_space_again(&self) -> Result<(), SpoolError> {
         self.spool.probe_disk_space(&[self.log.directory()])?;
         self.check_space()

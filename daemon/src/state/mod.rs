@@ -87,14 +87,14 @@ impl Daemon {
         };
         let digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
         let rules = DaemonRules::new(policy, trust, launcher, &caches);
-        let telling = ProgressRegistry::new(Metrics::new(system::now()));
-        let metrics = Arc::clone(&telling.metrics);
+        let progress = ProgressRegistry::new(Metrics::new(system::now()));
+        let metrics = Arc::clone(&progress.metrics);
         spool.watch_syncs(move |time, fsyncs| {
             metrics.barrier(time);
             metrics.fsyncs(fsyncs);
         });
         Self {
-            progress: telling,
+            progress,
             spool,
             log,
             publish_queue: PublishQueue::default(),
@@ -112,13 +112,12 @@ impl Daemon {
         }
     }
 
-    /// Probes whether this host can start a sandbox, with the launcher of its runs.
+    /// Uses the launcher of the runs.
     pub(crate) fn probe(&self) -> ProbeResult {
         let DaemonRules { launcher, policy, binaries, .. } = &*self.rules();
         probe_with(launcher, &self.spool.staging(), policy, binaries)
     }
 
-    /// Notes that a sandbox could not be built.
     pub(crate) fn mark_doubtful(&self) {
         self.is_doubtful.store(true, Ordering::Relaxed);
     }
@@ -154,19 +153,16 @@ impl Daemon {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Replaces the rules for later requests.
     pub(crate) fn replace_rules(&self, rules: DaemonRules) {
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }
 
-    /// Locks the permission store.
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {
         // A panic between two writes is found by the next access, or by the next start.
         self.permissions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the workflows that the policy regards as idle. A disk error is retried at the next
-    /// rescan; a damaged store stops the next decision.
+    /// A disk error is retried at the next rescan; a damaged store stops the next decision.
     pub(crate) fn end_idle_workflows(&self) {
         let rules = self.rules();
         if let Some(permissions) = &mut *self.permissions()
@@ -176,8 +172,7 @@ impl Daemon {
         }
     }
 
-    /// Returns the digests of this host's inputs to decisions, which may change while a request is
-    /// held.
+    /// Returns the inputs to decisions that may change while a request is held.
     pub(crate) fn decision_digests(&self) -> Result<Vec<Sha256>, DaemonError> {
         let rules = self.rules();
         let permissions =
@@ -186,7 +181,6 @@ impl Daemon {
         Ok(fixed.into_iter().chain(permissions).collect())
     }
 
-    /// Returns the hold deadline of a request that was submitted at this time.
     pub(crate) fn held_until(&self, since: UtcTime) -> UtcTime {
         let sec = i64::try_from(self.rules().policy.held_sec_max()).unwrap_or(i64::MAX);
         UtcTime::from_unix(since.unix().saturating_add(sec))
@@ -202,19 +196,19 @@ impl Daemon {
         self.prewarmed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After a run: prewarms a sandbox for the next run of the same kind.
+    /// Prewarms a sandbox for the next run of the same kind.
     pub(crate) fn prewarm_next(&self) {
         let wanted = self.prewarmed().next_plan(&self.spool);
         self.prewarm(wanted.into_iter());
     }
 
-    /// While idle: replaces prewarmed sandboxes that are too old.
+    /// Replaces prewarmed sandboxes that are too old.
     pub(crate) fn renew_prewarmed(&self) {
         let old = self.prewarmed().take_old(&self.spool);
         self.prewarm(old.into_iter());
     }
 
-    /// Asks for sandboxes without holding the lock, because a launcher may be slow.
+    /// Without holding the lock, because a launcher may be slow.
     fn prewarm(&self, plans: impl Iterator<Item = SandboxSpec>) {
         let launcher = Arc::clone(&self.rules().launcher);
         for plan in plans {
@@ -224,7 +218,6 @@ impl Daemon {
         }
     }
 
-    /// Ends the prewarmed sandboxes.
     pub(crate) fn end_prewarmed(&self) {
         self.prewarmed().empty(&self.spool);
     }

@@ -1,5 +1,5 @@
 //! Publishes signed records: logged, proved, durable and visible, in this order. Must never publish
-//! a record whose log entry is not durable, nor a record that is not durable itself.
+//! a record that is not durable itself, or whose log entry is not.
 
 use records::log::{Inclusion, PreparedBatch, PublicLogKey};
 use records::verify_bundle;
@@ -24,14 +24,13 @@ impl Daemon {
         }
     }
 
-    /// Publishes a record to a log with other writers. Each entry is made durable by itself.
+    /// The log has other writers, so each entry is made durable by itself.
     fn publish_shared(&self, letter: PendingRecord) -> Result<Receipt, DaemonError> {
-        // The record is durable before its log entry: after a crash the log never has an incomplete
-        // record.
+        // First the record, so that after a crash the log never has an incomplete record.
         let entry = letter.attested.envelope().log_entry();
         let inclusion = match self.log.append(&entry, system::now()) {
             Err(error) if error.io_error().and_then(Shortage::of) == Some(Shortage::DiskSpace) => {
-                let _room = self.spool.use_reserve();
+                let _reserve = self.spool.use_reserve();
                 self.log.append(&entry, system::now())?
             }
             logged => logged?,
@@ -39,7 +38,7 @@ impl Daemon {
         let key = self.log.key();
         match prove(&letter, &inclusion, &key) {
             Err(DaemonError::Spool(error)) if error.is_full() => {
-                let _room = self.spool.use_reserve();
+                let _reserve = self.spool.use_reserve();
                 remove_proofs(&letter)?;
                 prove(&letter, &inclusion, &key)?;
             }
@@ -50,43 +49,41 @@ impl Daemon {
         self.spool.commit_names(placed)?.pop().ok_or(DaemonError::BatchFailed)
     }
 
-    /// Publishes all records or none. An error of one is an error of all, and recovery records
-    /// each.
+    /// Publishes all records or none: an error of one is an error of all. Recovery records each.
     fn publish_all(&self, letters: Vec<PendingRecord>) -> Vec<Result<Receipt, DaemonError>> {
         let count = letters.len();
         match self.publish_batch(letters) {
             Ok(receipts) => receipts.into_iter().map(Ok).collect(),
-            Err(halt) => {
-                let why = halt.shortage().map(|want| (want, halt.to_string()));
+            Err(error) => {
+                let why = error.shortage().map(|want| (want, error.to_string()));
                 let other = || match why.clone() {
                     Some((want, why)) => DaemonError::BatchShortage(want, why),
                     None => DaemonError::BatchFailed,
                 };
                 let others: Vec<_> = (1..count).map(|_| Err(other())).collect();
-                std::iter::once(Err(halt)).chain(others).collect()
+                std::iter::once(Err(error)).chain(others).collect()
             }
         }
     }
 
     fn publish_batch(&self, letters: Vec<PendingRecord>) -> Result<Vec<Receipt>, DaemonError> {
-        let mut room = None;
+        let mut reserve = None;
         loop {
             let mut log = self.log.lock().ok_or(DaemonError::BatchFailed)?;
-            let halt = match self.write_batch(&mut log, &letters) {
+            let error = match self.write_batch(&mut log, &letters) {
                 Ok(prepared) => break log.with(|log| log.adopt(prepared))?,
-                Err(halt) if halt.shortage().is_some() => halt,
-                Err(halt) => return Err(halt),
+                Err(error) if error.shortage().is_some() => error,
+                Err(error) => return Err(error),
             };
             log.close();
-            // While this thread waits, other threads may append, and the event loop checks the
-            // space.
+            // While this thread waits, others may append, and the event loop checks the space.
             drop(log);
             letters.iter().try_for_each(remove_proofs)?;
-            if room.is_none() && halt.shortage() == Some(Shortage::DiskSpace) {
-                tracing::error!("using the emergency reserve: {halt}");
-                room = Some(self.spool.use_reserve());
-            } else if !self.shortage.wait(halt.shortage(), &halt) {
-                return Err(halt);
+            if reserve.is_none() && error.shortage() == Some(Shortage::DiskSpace) {
+                tracing::error!("using the emergency reserve: {error}");
+                reserve = Some(self.spool.use_reserve());
+            } else if !self.shortage.wait(error.shortage(), &error) {
+                return Err(error);
             }
         }
         self.log.note_append(system::now());
@@ -94,11 +91,11 @@ impl Daemon {
         let placed: Result<Vec<_>, SpoolError> =
             letters.into_iter().map(|letter| letter.result.place()).collect();
         let receipts = self.spool.commit_names(placed?)?;
-        drop(room);
+        drop(reserve);
         Ok(receipts)
     }
 
-    /// Writes the log entries, proofs and results durably, under hidden names.
+    /// Writes everything durably, under hidden names.
     fn write_batch(
         &self,
         log: &mut LockedLog<'_>,
@@ -119,7 +116,7 @@ impl Daemon {
     }
 }
 
-/// Adds the bundle and the proof to the result, after verifying them.
+/// Verifies the bundle and the proof before they are added.
 fn prove(
     letter: &PendingRecord,
     inclusion: &Inclusion,

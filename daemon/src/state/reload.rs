@@ -44,8 +44,7 @@ impl Daemon {
         Ok(Ok(()))
     }
 
-    /// Returns a directory of the configuration that is not the one in use. A reload cannot change
-    /// it.
+    /// Returns a changed directory of the configuration, which a reload cannot apply.
     pub(crate) fn moved_directory<'a>(&self, config: &'a Config) -> Option<&'a Path> {
         let [state, spool] = self.spool.roots();
         let is = |path: &Path, ours: &Path| path.canonicalize().is_ok_and(|path| path == ours);

@@ -1,5 +1,5 @@
-//! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight. No
-//! component that admits, runs or signs reads them.
+//! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight.
+//! No decision depends on them.
 
 mod progress;
 pub mod service_manager;

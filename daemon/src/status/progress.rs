@@ -1,5 +1,5 @@
 //! The progress of each request: log lines, metrics, and a row in the table of requests in flight.
-//! No decision depends on it, and it needs no reader.
+//! No decision depends on it.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +16,6 @@ use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::metrics::{Metrics, TimedStep};
 use crate::system;
 
-/// The registry of requests in flight, and the metrics.
 #[derive(Clone)]
 pub(crate) struct ProgressRegistry {
     pub(crate) metrics: Arc<Metrics>,
@@ -29,7 +28,6 @@ struct ProgressTable {
     rows: BTreeMap<u64, ProgressRow>,
 }
 
-/// The progress of one request.
 struct ProgressRow {
     id: RequestId,
     claimed: Instant,
@@ -50,8 +48,8 @@ impl ProgressRow {
 pub struct ProgressObserver(ProgressRegistry);
 
 impl ProgressObserver {
-    pub(crate) fn of(telling: &ProgressRegistry) -> Self {
-        Self(telling.clone())
+    pub(crate) fn of(registry: &ProgressRegistry) -> Self {
+        Self(registry.clone())
     }
 
     /// Returns the present progress of each request.
@@ -61,7 +59,6 @@ impl ProgressObserver {
     }
 }
 
-/// The progress of one request, reported to the registry.
 pub(crate) struct RequestProgress {
     registry: ProgressRegistry,
     claimed: Instant,
@@ -80,13 +77,12 @@ impl ProgressRegistry {
         RequestProgress { registry: self.clone(), claimed: now, last, number }
     }
 
-    /// Returns all requests in flight, each with the time of its claim.
+    /// Each request has the time of its claim.
     pub(crate) fn in_flight(&self) -> Vec<(RequestId, Instant, RunningRequest)> {
         let rows = self.rows();
         rows.rows.values().map(|row| (row.id.clone(), row.claimed, row.now())).collect()
     }
 
-    /// Counts the requests in each step.
     pub(crate) fn counts(&self) -> RequestCounts {
         let mut counts = RequestCounts::default();
         for row in self.rows().rows.values() {
@@ -140,7 +136,6 @@ impl RequestProgress {
         self.log_event(LogEvent::Claimed, request.id());
     }
 
-    /// Reports that the request was granted.
     pub(crate) fn granted(&self, id: &RequestId, grant: &RunGrant) {
         self.change(|row| {
             row.time_sec_max = Some(grant.limits().time_sec);
@@ -150,7 +145,6 @@ impl RequestProgress {
         self.log_event(LogEvent::Granted, id);
     }
 
-    /// Reports that staging of the inputs has begun.
     pub(crate) fn staging(&self, hashed: Arc<HashProgress>) {
         self.enter_step(RunningStep::Staging);
         let Some(number) = self.number.get() else { return };
@@ -159,7 +153,7 @@ impl RequestProgress {
         }
     }
 
-    /// Updates the resource use of the tool, as reported by the launcher.
+    /// As reported by the launcher.
     pub(crate) fn used(&self, usage: Usage) {
         self.change(|row| {
             row.memory_bytes = usage.memory_bytes;
@@ -167,7 +161,6 @@ impl RequestProgress {
         });
     }
 
-    /// Updates the current step.
     pub(crate) fn enter_step(&self, step: RunningStep) {
         self.change(|row| {
             row.step = step;
@@ -175,7 +168,6 @@ impl RequestProgress {
         });
     }
 
-    /// Logs an event of this request.
     pub(crate) fn log_event(&self, event: LogEvent, id: &RequestId) {
         log_event::log(
             event,
@@ -183,7 +175,7 @@ impl RequestProgress {
         );
     }
 
-    /// Reports that the tool has ended, or that its end is unknown.
+    /// The end may be unknown.
     pub(crate) fn ended(&self, id: &RequestId, result: &ResultId) {
         let fields = LogEventFields {
             request: Some(id.as_str()),
@@ -196,13 +188,12 @@ impl RequestProgress {
         self.enter_step(RunningStep::Publishing);
     }
 
-    /// Records the duration of a step since the previous one.
+    /// Records the time since the previous step.
     pub(crate) fn step_took(&self, timed: TimedStep) {
         let now = Instant::now();
         self.registry.metrics.step_took(timed, now.duration_since(self.last.replace(now)));
     }
 
-    /// Returns the time of the claim.
     pub(crate) fn begun(&self) -> Instant {
         self.claimed
     }

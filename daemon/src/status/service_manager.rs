@@ -1,6 +1,5 @@
-//! Notifies systemd (sd_notify(3)): ready, status, watchdog, reloading and stopping. Messages are
-//! datagrams to the socket that `NOTIFY_SOCKET` names; without it nothing is sent. Must never delay
-//! or end the daemon: a message that cannot be sent is dropped.
+//! Notifies systemd (sd_notify(3)) over the datagram socket that `NOTIFY_SOCKET` names; without it
+//! nothing is sent. Must never delay or end the daemon: a message that cannot be sent is dropped.
 
 use std::ffi::OsStr;
 use std::io;
@@ -69,13 +68,12 @@ impl ServiceManager {
     }
 
     /// Sends the status line for `systemctl status`.
-    pub fn status(&self, said: &str) {
-        let line: String = model::escape_line(said).chars().take(STATUS_CHARS_MAX).collect();
+    pub fn status(&self, text: &str) {
+        let line: String = model::escape_line(text).chars().take(STATUS_CHARS_MAX).collect();
         self.send(&format!("STATUS={}", line.replace('\n', " ")));
     }
 
-    /// Reports a longer start and its reason. The start timeout is extended by twice the time until
-    /// the next message, plus a margin.
+    /// Extends the start timeout by twice the time until the next message, plus a margin.
     pub fn extend_start(&self, why: &str, next_in: Duration) {
         self.status(why);
         self.send(&format!("EXTEND_TIMEOUT_USEC={}", (2 * next_in + START_MARGIN).as_micros()));
@@ -86,8 +84,7 @@ impl ServiceManager {
         self.send("WATCHDOG=1");
     }
 
-    /// Policy and keys are being read again. [`Self::ready`] ends the reload, whether it succeeded
-    /// or not.
+    /// Policy and keys are being read again, until [`Self::ready`] is sent.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let usec = now.tv_sec.saturating_mul(1_000_000).saturating_add(now.tv_nsec / 1000);

@@ -1,7 +1,7 @@
-//! Publishes the daemon's status in `public/`: its state, policy, requests in flight and waiting
-//! requests. Only the event loop uses it. A change of state is written at once; counts and waiting
-//! requests are written at most once per second, so that load causes no extra writes. A request
-//! that ends before a reader could notice it is never published.
+//! Publishes the daemon's status in `public/`: its state, policy, and requests in flight and
+//! waiting. Only the event loop uses it. A change of state is written at once; the rest at most
+//! once per second, so that load causes no extra writes. A request that ends before a reader could
+//! notice it is never published.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,11 +41,9 @@ pub struct StatusWriter {
     process: ProcessId,
     started: UtcTime,
     written: Option<(Instant, PublishedStatus)>,
-    /// The digest of the published policy.
     policy: Option<Sha256>,
     in_flight: BTreeMap<RequestId, (Instant, RunningRequest)>,
     waiting: (Vec<WaitingRequest>, bool),
-    /// The time of the last update of the waiting requests.
     waiting_written_at: Option<Instant>,
 }
 
@@ -74,16 +72,16 @@ impl StatusWriter {
         at: Instant,
     ) -> Option<Instant> {
         let status = self.status(how, now);
-        if let Some((last, told)) = &self.written {
-            // Compares all fields except the time and the counts.
-            let (counts, at_utc) = (status.counts, told.at_utc.clone());
+        if let Some((last, previous)) = &self.written {
+            // The time and the counts are compared separately.
+            let (counts, at_utc) = (status.counts, previous.at_utc.clone());
             let numbers = (counts, status.memory_bytes_reserved);
-            let same_numbers = numbers == (told.counts, told.memory_bytes_reserved);
-            let same_state = *told
+            let same_numbers = numbers == (previous.counts, previous.memory_bytes_reserved);
+            let same_state = *previous
                 == PublishedStatus {
                     at_utc,
-                    counts: told.counts,
-                    memory_bytes_reserved: told.memory_bytes_reserved,
+                    counts: previous.counts,
+                    memory_bytes_reserved: previous.memory_bytes_reserved,
                     ..status.clone()
                 };
             let due = *last + WRITE_INTERVAL;
@@ -134,20 +132,22 @@ impl StatusWriter {
         let mut next: Option<Instant> = None;
         let mut before = std::mem::take(&mut self.in_flight);
         for (id, claimed, running) in in_flight {
-            let told = before.remove(&id);
-            let due = match &told {
-                Some((_, said)) if *said == running => None,
-                Some((last, said)) if is_same_step(said, &running) => Some(*last + WRITE_INTERVAL),
+            let previous = before.remove(&id);
+            let due = match &previous {
+                Some((_, known)) if *known == running => None,
+                Some((last, known)) if is_same_step(known, &running) => {
+                    Some(*last + WRITE_INTERVAL)
+                }
                 Some((last, _)) => Some(*last + IN_FLIGHT_WRITE_DELAY),
                 None => Some(claimed + IN_FLIGHT_WRITE_DELAY),
             };
-            match (due, told) {
-                (Some(due), told) if at < due => {
+            match (due, previous) {
+                (Some(due), previous) if at < due => {
                     next = Some(next.map_or(due, |next| next.min(due)));
-                    self.in_flight.extend(told.map(|told| (id, told)));
+                    self.in_flight.extend(previous.map(|previous| (id, previous)));
                 }
-                (None, Some(told)) => {
-                    self.in_flight.insert(id, told);
+                (None, Some(previous)) => {
+                    self.in_flight.insert(id, previous);
                 }
                 _ => {
                     warn_if_failed(spool.publish_running(&running));
@@ -177,21 +177,20 @@ impl StatusWriter {
         let looked = look();
         if looked != self.waiting {
             let (waiting, whole) = looked;
-            let told = PublishedWaiting { at_utc: now.to_string(), whole, waiting };
-            let is_told = warn_if_failed(match told.waiting.is_empty() {
+            let published = PublishedWaiting { at_utc: now.to_string(), whole, waiting };
+            let is_written = warn_if_failed(match published.waiting.is_empty() {
                 true => spool.remove_waiting(),
-                false => spool.publish_waiting(&told),
+                false => spool.publish_waiting(&published),
             });
-            if is_told {
-                self.waiting = (told.waiting, whole);
+            if is_written {
+                self.waiting = (published.waiting, whole);
             }
             self.waiting_written_at = Some(at);
         }
         None
     }
 
-    /// Returns the time of the next call while `at_work` requests are in progress: a worker's
-    /// progress does not wake the event loop.
+    /// Returns the time of the next call: a worker's progress does not wake the event loop.
     #[must_use]
     pub fn next_write(at_work: usize) -> Option<Instant> {
         (at_work > 0).then(|| Instant::now() + IN_FLIGHT_WRITE_DELAY)
@@ -199,23 +198,23 @@ impl StatusWriter {
 }
 
 /// Returns whether only resource figures differ.
-fn is_same_step(told: &RunningRequest, now: &RunningRequest) -> bool {
-    (told.step, &told.step_since_utc, told.time_sec_max)
+fn is_same_step(previous: &RunningRequest, now: &RunningRequest) -> bool {
+    (previous.step, &previous.step_since_utc, previous.time_sec_max)
         == (now.step, &now.step_since_utc, now.time_sec_max)
 }
 
-/// Returns whether a write succeeded. Only readers depend on it. A full disk fails every write, so
-/// that one warning is logged until a write succeeds again.
-fn warn_if_failed(told: Result<(), SpoolError>) -> bool {
+/// Returns whether a write succeeded. A full disk fails every write, so that only the first warning
+/// is logged until a write succeeds again.
+fn warn_if_failed(result: Result<(), SpoolError>) -> bool {
     static FAILS: AtomicBool = AtomicBool::new(false);
-    match &told {
+    match &result {
         Ok(()) => FAILS.store(false, Ordering::Relaxed),
         Err(error) if !FAILS.swap(true, Ordering::Relaxed) => {
             tracing::warn!("the files in public/ are out of date: {error}");
         }
         Err(_) => {}
     }
-    told.is_ok()
+    result.is_ok()
 }
 
 #[cfg(test)]
@@ -260,37 +259,41 @@ mod tests {
             memory_bytes_max: None,
             policy: &policy,
         };
-        let mut teller = StatusWriter::new(now);
+        let mut writer = StatusWriter::new(now);
         let begun = Instant::now();
-        assert_eq!(teller.write(&spool, &how, now, begun), None);
-        let told = published_status(&places.spool).unwrap();
+        assert_eq!(writer.write(&spool, &how, now, begun), None);
+        let status = published_status(&places.spool).unwrap();
         assert_eq!(spool::published_policy(&places.spool).unwrap().sha256(), policy.sha256());
-        assert_eq!(told.policy.sha256, policy.sha256().to_string());
-        assert_eq!(told.state, DaemonState::Serving);
+        assert_eq!(status.policy.sha256, policy.sha256().to_string());
+        assert_eq!(status.state, DaemonState::Serving);
         assert_eq!(
-            daemon_liveness(&places.spool, Some(&told)),
-            DaemonLiveness::Running(Some(told.process.pid))
+            daemon_liveness(&places.spool, Some(&status)),
+            DaemonLiveness::Running(Some(status.process.pid))
         );
 
-        assert_eq!(teller.write(&spool, &how, UtcTime::from_unix(1_800_000_009), begun), None);
-        assert_eq!(published_status(&places.spool).unwrap(), told, "nothing changed but the time");
+        assert_eq!(writer.write(&spool, &how, UtcTime::from_unix(1_800_000_009), begun), None);
+        assert_eq!(
+            published_status(&places.spool).unwrap(),
+            status,
+            "nothing changed but the time"
+        );
         how.counts.waiting = 3;
         let due = begun + WRITE_INTERVAL;
         let before = due - Duration::from_nanos(1);
-        assert_eq!(teller.write(&spool, &how, now, before), Some(due));
+        assert_eq!(writer.write(&spool, &how, now, before), Some(due));
         assert_eq!(published_status(&places.spool).unwrap().counts.waiting, 0);
         how.admission_stopped = Some("no room");
-        assert_eq!(teller.write(&spool, &how, now, before), None);
+        assert_eq!(writer.write(&spool, &how, now, before), None);
         assert_eq!(
             published_status(&places.spool).unwrap().counts.waiting,
             3,
             "sent with the state"
         );
         how.counts.waiting = 4;
-        assert_eq!(teller.write(&spool, &how, now, before + WRITE_INTERVAL), None);
+        assert_eq!(writer.write(&spool, &how, now, before + WRITE_INTERVAL), None);
         assert_eq!(published_status(&places.spool).unwrap().counts.waiting, 4);
         drop(spool);
-        assert_eq!(daemon_liveness(&places.spool, Some(&told)), DaemonLiveness::NotRunning);
+        assert_eq!(daemon_liveness(&places.spool, Some(&status)), DaemonLiveness::NotRunning);
         assert_eq!(daemon_liveness(&places.spool, None), DaemonLiveness::NotRunning);
         remove_places(&places);
     }
@@ -307,21 +310,21 @@ mod tests {
             };
             names.iter().map(since).collect::<Vec<_>>()
         };
-        let told = || spool::waiting_requests(&places.spool);
-        let mut teller = StatusWriter::new(now);
+        let published = || spool::waiting_requests(&places.spool);
+        let mut writer = StatusWriter::new(now);
         let begun = Instant::now();
-        assert_eq!(teller.write_waiting(&spool, || (waits(&[]), true), now, begun), None);
+        assert_eq!(writer.write_waiting(&spool, || (waits(&[]), true), now, begun), None);
         assert!(!places.spool.join("public/waiting.json").exists(), "no file if empty");
-        assert_eq!(teller.write_waiting(&spool, || (waits(&["a", "b"]), true), now, begun), None);
-        assert_eq!(told(), waits(&["a", "b"]));
+        assert_eq!(writer.write_waiting(&spool, || (waits(&["a", "b"]), true), now, begun), None);
+        assert_eq!(published(), waits(&["a", "b"]));
         let due = begun + WRITE_INTERVAL;
         let before = due - Duration::from_nanos(1);
         let too_soon = || panic!("too soon to look");
-        assert_eq!(teller.write_waiting(&spool, too_soon, now, before), Some(due));
-        assert_eq!(teller.write_waiting(&spool, || (waits(&["b"]), false), now, due), None);
-        assert_eq!(told(), waits(&["b"]));
+        assert_eq!(writer.write_waiting(&spool, too_soon, now, before), Some(due));
+        assert_eq!(writer.write_waiting(&spool, || (waits(&["b"]), false), now, due), None);
+        assert_eq!(published(), waits(&["b"]));
         let due = due + WRITE_INTERVAL;
-        assert_eq!(teller.write_waiting(&spool, || (waits(&[]), true), now, due), None);
+        assert_eq!(writer.write_waiting(&spool, || (waits(&[]), true), now, due), None);
         assert!(!places.spool.join("public/waiting.json").exists());
         drop(spool);
         remove_places(&places);
@@ -346,22 +349,22 @@ mod tests {
             cpu_ms: None,
             cpu_ms_max: None,
         };
-        let mut teller = StatusWriter::new(UtcTime::from_unix(0));
+        let mut writer = StatusWriter::new(UtcTime::from_unix(0));
         let claimed = Instant::now();
         let all = |running: &RunningRequest| [(id.clone(), claimed, running.clone())].into_iter();
         let due = claimed + IN_FLIGHT_WRITE_DELAY;
-        assert_eq!(teller.write_in_flight(&spool, all(&running), claimed), Some(due));
+        assert_eq!(writer.write_in_flight(&spool, all(&running), claimed), Some(due));
         assert!(running_requests(&places.spool).is_empty());
-        assert_eq!(teller.write_in_flight(&spool, all(&running), due), None);
+        assert_eq!(writer.write_in_flight(&spool, all(&running), due), None);
         assert_eq!(running_requests(&places.spool).get(id.as_str()), Some(&running));
         running.step = RunningStep::Running;
         let next = due + IN_FLIGHT_WRITE_DELAY;
-        assert_eq!(teller.write_in_flight(&spool, all(&running), due), Some(next));
-        assert_eq!(teller.write_in_flight(&spool, all(&running), next), None);
+        assert_eq!(writer.write_in_flight(&spool, all(&running), due), Some(next));
+        assert_eq!(writer.write_in_flight(&spool, all(&running), next), None);
         assert_eq!(running_requests(&places.spool)[id.as_str()].step, RunningStep::Running);
         assert!(StatusWriter::next_write(1).is_some(), "the progress of a worker wakes no thread");
         assert_eq!(StatusWriter::next_write(0), None);
-        assert_eq!(teller.write_in_flight(&spool, std::iter::empty(), next), None);
+        assert_eq!(writer.write_in_flight(&spool, std::iter::empty(), next), None);
         assert!(running_requests(&places.spool).is_empty());
         running.request_id = "../escaped".to_owned();
         assert!(spool.publish_running(&running).is_err());

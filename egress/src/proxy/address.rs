@@ -1,8 +1,7 @@
-//! Classifies addresses as public or not. Pure; an address in doubt is not public.
-//!
-//! The tables follow the IANA special-purpose address registries. An IPv6 address that represents
-//! an IPv4 address is classified as that address. A site's own NAT64 prefix cannot be distinguished
-//! from other addresses: a resolver with such a prefix must not use it for private IPv4 addresses.
+//! Classifies addresses as public or not, by the IANA special-purpose address registries. Pure; an
+//! address in doubt is not public. An IPv6 address that represents an IPv4 address has its class. A
+//! site's own NAT64 prefix cannot be distinguished from other addresses: a resolver with such a
+//! prefix must not use it for private IPv4 addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +11,6 @@ pub(super) enum AddressKind {
     Public,
     /// A metadata service, which gives the host's credentials to any client.
     Metadata,
-    /// Every other non-public address.
     Private,
 }
 

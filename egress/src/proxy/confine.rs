@@ -1,5 +1,5 @@
-//! Confines the program before it reads a byte: drops everything that name look-ups and connections
-//! do not need. It must run before any thread is started.
+//! Confines the program before it reads a byte: drops what name look-ups and connections do not
+//! need. It must run before any thread is started.
 
 use caps::CapSet;
 use landlock::{
@@ -11,12 +11,10 @@ use egress::frame::EgressConfinement;
 
 use super::syscalls;
 
-/// The newest Landlock version that is requested. Restrictions that this kernel does not know are
-/// skipped and reported.
+/// The newest Landlock version that is requested; this kernel skips and reports the rest.
 const NEWEST: ABI = ABI::V6;
 
-/// The directories that the C library reads to look up a name, besides its configuration: the
-/// targets of links in it, and plug-ins.
+/// Besides its configuration, the C library reads the targets of links in it, and plug-ins.
 const LOOKUP_DIRECTORIES: [&str; 8] = [
     "/run/systemd/resolve",
     "/run/NetworkManager",
@@ -27,7 +25,6 @@ const LOOKUP_DIRECTORIES: [&str; 8] = [
     "/usr/lib64",
     "/usr/share/libc-bin",
 ];
-/// The configuration files of name look-ups.
 const CONFIGURATION_FILES: [&str; 6] = [
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -36,11 +33,9 @@ const CONFIGURATION_FILES: [&str; 6] = [
     "/etc/nsswitch.conf",
     "/etc/resolv.conf",
 ];
-/// The directory of the configuration, for a service that must notice when a file is replaced by a
-/// rename.
+/// A service must notice when a file is replaced by a rename.
 const CONFIGURATION_DIRECTORIES: [&str; 1] = ["/etc"];
 
-/// The files that name look-ups need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReadableFiles {
     Nothing,
@@ -53,8 +48,8 @@ pub(super) enum ReadableFiles {
 /// Drops all unneeded rights.
 ///
 /// # Errors
-/// The kernel refused `no_new_privs`, the removal of a capability or the system call filter; or a
-/// kernel with Landlock refused a rule.
+/// The kernel refused `no_new_privs`, the removal of a capability, the system call filter, or a
+/// Landlock rule although it has Landlock.
 pub(super) fn confine(reads: ReadableFiles) -> Result<EgressConfinement, String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
     let confinement = landlock(reads).map_err(|error| format!("landlock: {error}"))?;
@@ -64,8 +59,7 @@ pub(super) fn confine(reads: ReadableFiles) -> Result<EgressConfinement, String>
     Ok(confinement)
 }
 
-/// Drops all capabilities. Root without capabilities is like any other user, except for files that
-/// root owns.
+/// Root without capabilities is like any other user, except for files that root owns.
 fn drop_capabilities() -> Result<(), caps::errors::CapsError> {
     // Without CAP_SETPCAP the bounding set stays, which `no_new_privs` makes harmless.
     if caps::has_cap(None, CapSet::Effective, caps::Capability::CAP_SETPCAP)? {

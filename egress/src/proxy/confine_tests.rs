@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::*;
 
-/// Runs the check in its own thread, because the confinement applies to the calling thread.
+/// In its own thread, because the confinement applies to the calling thread.
 fn confined(reads: ReadableFiles, check: fn()) {
     let held = std::thread::spawn(move || {
         let confinement = confine(reads).expect("confined");

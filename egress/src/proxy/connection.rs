@@ -22,12 +22,9 @@ use super::model::ServedRun;
 use super::response::{ResponseBody, refusal_line, refusal_response};
 use super::tunnel::Tunnel;
 
-/// The largest head of a request, in bytes.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
-/// The most header fields.
 const FIELDS_MAX: usize = 64;
 
-/// The state that the requests of one connection share.
 struct ConnectionState {
     run: Arc<ServedRun>,
     /// True once a whole head was received.
@@ -64,8 +61,8 @@ pub(super) async fn serve(run: Arc<ServedRun>, client: TcpStream) {
     }
 }
 
-/// Records the refusals that hyper answers itself. A closed connection or an unused kept-alive
-/// connection does not count.
+/// Records the refusals that hyper answers itself. A closed or an unused kept-alive connection does
+/// not count.
 fn record_refusal(connection: &ConnectionState, error: &hyper::Error) {
     let reason = if error.is_parse_too_large() {
         EgressRefusalReason::HeadTooBig
@@ -86,7 +83,7 @@ async fn answer(
     connection.used.store(true, Ordering::Relaxed);
     let run = &connection.run;
     Ok(handle(&connection, request).await.unwrap_or_else(|refused| {
-        run.counters.refuse(&refused.asked, refused.reason);
+        run.counters.refuse(&refused.description, refused.reason);
         refusal_response(&refused)
     }))
 }
@@ -107,21 +104,20 @@ async fn handle(
     Ok(Response::new(Either::Left(Full::default())))
 }
 
-/// Refuses a whole connection, before anything is read from it.
 pub(super) async fn refuse(
     run: Arc<ServedRun>,
     mut client: TcpStream,
     reason: EgressRefusalReason,
 ) {
-    let refused = RefusedRequest { asked: "(connection)".to_owned(), reason };
+    let refused = RefusedRequest { description: "(connection)".to_owned(), reason };
     let text = refusal_line(&refused);
     let head = format!(
         "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\nconnection: close\r\n\
          content-length: {}\r\n\r\n{text}",
         text.len()
     );
-    let told = timeout(run.timeouts.step, client.write_all(head.as_bytes())).await;
-    if !matches!(told, Ok(Ok(()))) || client.shutdown().await.is_err() {
+    let sent = timeout(run.timeouts.step, client.write_all(head.as_bytes())).await;
+    if !matches!(sent, Ok(Ok(()))) || client.shutdown().await.is_err() {
         return;
     }
     // Closing with unread bytes would reset the connection and discard the explanation.

@@ -27,7 +27,6 @@ impl CountedStream {
         Self { host, run, rule, idle_timer: Arc::new(IdleTimer::new()) }
     }
 
-    /// Returns the timer that is reset by every byte.
     pub(super) fn idle_timer(&self) -> Arc<IdleTimer> {
         Arc::clone(&self.idle_timer)
     }
@@ -49,8 +48,7 @@ impl AsyncRead for CountedStream {
         let mut pages = this.run.counters.lock();
         let host = Pin::new(&mut this.host);
         if pages.remaining() == 0 {
-            // The end of the stream is not a byte: an answer that uses exactly the allowance ends
-            // normally.
+            // The end is not a byte: an answer that uses exactly the allowance ends normally.
             let mut one = [0];
             let mut one = ReadBuf::new(&mut one);
             ready!(host.poll_read(cx, &mut one))?;

@@ -1,7 +1,6 @@
-//! The counters and refusals of one run: the only source of the report.
-//!
-//! Bytes are subtracted from the run's allowance here, while they are copied. So the sum of all
-//! hosts never exceeds it, and every copied byte is counted.
+//! The counters and refusals of one run: the only source of the report. Bytes are subtracted from
+//! the run's allowance here, while they are copied. So the sum of all hosts never exceeds it, and
+//! every copied byte is counted.
 
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +11,6 @@ use egress::frame::{
 
 use super::rules::RunHostRules;
 
-/// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TrafficDirection {
     ToHost,
@@ -42,14 +40,13 @@ impl TrafficCounters {
         Self(Mutex::new(CounterState { bytes_left: bytes_max, report }))
     }
 
-    /// Locks the counters. No code that panics runs under the lock, so a poisoned lock is still
-    /// consistent.
+    /// No code that panics runs under the lock, so a poisoned lock is still consistent.
     pub(super) fn lock(&self) -> MutexGuard<'_, CounterState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn refuse(&self, asked: &str, reason: EgressRefusalReason) {
-        self.lock().refuse(asked, reason);
+    pub(super) fn refuse(&self, request: &str, reason: EgressRefusalReason) {
+        self.lock().refuse(request, reason);
     }
 
     pub(super) fn set_addresses(&self, rule: usize, addresses: &[IpAddr]) {
@@ -86,14 +83,15 @@ impl CounterState {
         &self.report.hosts[rule].name
     }
 
-    pub(super) fn refuse(&mut self, asked: &str, reason: EgressRefusalReason) {
-        let asked = printable(asked);
+    pub(super) fn refuse(&mut self, request: &str, reason: EgressRefusalReason) {
+        let request = printable(request);
         let report = &mut self.report;
-        let known = report.refusals.iter().position(|it| it.reason == reason && it.asked == asked);
+        let known =
+            report.refusals.iter().position(|it| it.reason == reason && it.asked == request);
         match known {
             Some(known) => report.refusals[known].times += 1,
             None if report.refusals.len() < REFUSALS_MAX => {
-                report.refusals.push(EgressRefusal { asked, reason, times: 1 });
+                report.refusals.push(EgressRefusal { asked: request, reason, times: 1 });
             }
             None => report.refusals_left_out += 1,
         }
@@ -101,13 +99,13 @@ impl CounterState {
 }
 
 /// Makes the tool's text safe for terminals, and limits its size in a frame.
-pub(super) fn printable(asked: &str) -> String {
+pub(super) fn printable(request: &str) -> String {
     let plain = |c: char| match c {
         '"' | '\\' => '?',
         c if c == ' ' || c.is_ascii_graphic() => c,
         _ => '?',
     };
-    asked.chars().take(REQUEST_TEXT_BYTES_MAX).map(plain).collect()
+    request.chars().take(REQUEST_TEXT_BYTES_MAX).map(plain).collect()
 }
 
 #[cfg(test)]
@@ -118,7 +116,7 @@ mod tests {
         ADDRESSES_MAX, EgressHostRule, FRAME_BYTES_MAX, ProxyAnswer, RULES_MAX, ServeOrder,
     };
 
-    /// Returns counters at all of their limits.
+    /// All counters are at their limits.
     fn full() -> TrafficCounters {
         let name =
             |number| format!("{number:03}{}.{}", "a".repeat(60), "b.".repeat(90)) + &"c".repeat(9);
@@ -151,8 +149,8 @@ mod tests {
     fn the_largest_report_fits_a_frame() {
         let ledger = full();
         for number in 0..2 * REFUSALS_MAX {
-            let asked = format!("{number:03}{}", "\"\u{1f600}\\\n".repeat(99));
-            ledger.refuse(&asked, EgressRefusalReason::MetadataAddress);
+            let request = format!("{number:03}{}", "\"\u{1f600}\\\n".repeat(99));
+            ledger.refuse(&request, EgressRefusalReason::MetadataAddress);
         }
         let report = ledger.report();
         assert_eq!(report.hosts[0].name.len(), 253);

@@ -6,8 +6,7 @@ use std::os::fd::RawFd;
 use nix::errno::Errno;
 use nix::unistd::close;
 
-/// Closes all descriptors except standard input, output and error. The program must not have opened
-/// any itself.
+/// Keeps standard input, output and error. The program must not have opened any other itself.
 ///
 /// # Errors
 /// The descriptors cannot be listed or closed.

@@ -14,18 +14,18 @@ use super::evaluate::{DialTarget, RefusedRequest};
 use super::model::ServedRun;
 use super::pin::pin;
 
-/// Connects to the requested host.
 pub(super) async fn dial(
     run: &Arc<ServedRun>,
     target: &DialTarget,
 ) -> Result<CountedStream, RefusedRequest> {
     let pinned = pin(run, target).await?;
     if let Some((address, reason)) = pinned.refused() {
-        return Err(RefusedRequest { asked: format!("{} -> {address}", target.asked), reason });
+        let description = format!("{} -> {address}", target.description);
+        return Err(RefusedRequest { description, reason });
     }
     if run.counters.lock().remaining() == 0 {
         return Err(RefusedRequest {
-            asked: target.asked.clone(),
+            description: target.description.clone(),
             reason: EgressRefusalReason::Bytes,
         });
     }
@@ -39,11 +39,11 @@ pub(super) async fn dial(
             Err(error) => failed = Some((address, error)),
         }
     }
-    let asked = match failed {
-        Some((address, error)) => format!("{} -> {address}: {}", target.asked, error.kind()),
-        None => target.asked.clone(),
+    let description = match failed {
+        Some((address, error)) => format!("{} -> {address}: {}", target.description, error.kind()),
+        None => target.description.clone(),
     };
-    Err(RefusedRequest { asked, reason: EgressRefusalReason::Unreachable })
+    Err(RefusedRequest { description, reason: EgressRefusalReason::Unreachable })
 }
 
 async fn connect(run: &ServedRun, address: SocketAddr, last: Instant) -> io::Result<TcpStream> {

@@ -9,10 +9,9 @@ use egress::frame::EgressRefusalReason;
 
 use super::rules::{AllowedHost, RunHostRules};
 
-/// A refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RefusedRequest {
-    pub(super) asked: String,
+    pub(super) description: String,
     pub(super) reason: EgressRefusalReason,
 }
 
@@ -20,13 +19,12 @@ pub(super) struct RefusedRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DialTarget {
     /// The name and port, for messages.
-    pub(super) asked: String,
+    pub(super) description: String,
     pub(super) rule: usize,
     pub(super) port: u16,
     pub(super) means: RequestMethod,
 }
 
-/// The way in which a host is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestMethod {
     /// CONNECT: a tunnel for TLS.
@@ -35,16 +33,16 @@ pub(super) enum RequestMethod {
     Plain,
 }
 
-/// Decides about one request. Called for every request of a connection, not only for the first.
+/// Called for every request of a connection, not only for the first.
 pub(super) fn evaluate(rules: &RunHostRules, head: &Parts) -> Result<DialTarget, RefusedRequest> {
-    let asked = describe(head);
-    check(rules, head, &asked).map_err(|reason| RefusedRequest { asked, reason })
+    let description = describe(head);
+    check(rules, head, &description).map_err(|reason| RefusedRequest { description, reason })
 }
 
 fn check(
     rules: &RunHostRules,
     head: &Parts,
-    asked: &str,
+    description: &str,
 ) -> Result<DialTarget, EgressRefusalReason> {
     let means = method_of(&head.method, &head.uri)?;
     let authority = head.uri.authority().ok_or(EgressRefusalReason::Malformed)?;
@@ -62,7 +60,7 @@ fn check(
     if means == RequestMethod::Plain && port == 443 {
         return Err(EgressRefusalReason::Scheme);
     }
-    Ok(DialTarget { asked: asked.to_owned(), rule, port, means })
+    Ok(DialTarget { description: description.to_owned(), rule, port, means })
 }
 
 fn method_of(method: &Method, uri: &Uri) -> Result<RequestMethod, EgressRefusalReason> {
@@ -94,8 +92,8 @@ fn split(authority: &Authority) -> Result<(AllowedHost, Option<u16>), EgressRefu
     Ok((host, port))
 }
 
-/// Checks that there is at most one `Host` field, and that it names the host of the request line.
-/// In a tunnel it may lack the port.
+/// Allows one `Host` field at most, for the host of the request line. In a tunnel it may lack the
+/// port.
 fn check_host_field(
     headers: &HeaderMap,
     means: RequestMethod,
@@ -115,10 +113,10 @@ fn check_host_field(
     if same && fields.next().is_none() { Ok(()) } else { Err(EgressRefusalReason::HostField) }
 }
 
-/// Returns a description of the request without its path, which may contain secrets.
+/// Leaves out the path, which may contain secrets.
 fn describe(head: &Parts) -> String {
     let place = head.uri.authority().map_or("(no host)", Authority::as_str);
-    // Omit the user name and password, too.
+    // The user name and password are left out, too.
     let place = place.rsplit('@').next().unwrap_or_default();
     match head.uri.scheme_str() {
         _ if head.method == Method::CONNECT => format!("CONNECT {place}"),

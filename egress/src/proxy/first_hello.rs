@@ -1,10 +1,9 @@
-//! Decides about a ClientHello: it is passed on if it names the requested host. One whose name
-//! cannot be read must never pass.
+//! Passes on a ClientHello that names the requested host. One without a readable name must never
+//! pass.
 
 use super::hello::{HelloParseError, HelloState};
 use super::rules::AllowedHost;
 
-/// The most bytes that are read for a complete ClientHello.
 pub(super) const FIRST_BYTES_MAX: usize = 32 * 1024;
 
 /// The reason why a ClientHello is not passed on.
@@ -19,7 +18,6 @@ pub(super) enum HelloError {
     Name(String),
 }
 
-/// Returns the length of a whole ClientHello for this host, in bytes.
 pub(super) fn check_hello(
     read: Result<HelloState, HelloParseError>,
     host: &AllowedHost,

@@ -1,8 +1,6 @@
-//! Forwards a plain HTTP request over a separate connection.
-//!
-//! The outgoing request is built from the parsed one: the host's name, the fields that are not
-//! hop-by-hop, and the body by its decoded length. No byte of the client's framing reaches the
-//! host.
+//! Forwards a plain HTTP request over a separate connection. The outgoing request is built from the
+//! parsed one: the host's name, the fields that are not hop-by-hop, and the body by its decoded
+//! length. No byte of the client's framing reaches the host.
 
 use std::error::Error;
 use std::io;
@@ -37,10 +35,10 @@ pub(super) async fn forward(
     head: Parts,
     body: Incoming,
 ) -> Result<Response<ResponseBody>, RefusedRequest> {
-    let refused = |reason| RefusedRequest { asked: target.asked.clone(), reason };
+    let refused = |reason| RefusedRequest { description: target.description.clone(), reason };
     let request = rewritten(run, target, head, body)
         .ok_or_else(|| refused(EgressRefusalReason::Malformed))?;
-    let pulse = host.idle_timer();
+    let idle_timer = host.idle_timer();
     let shaken = http1::Builder::new()
         .max_buf_size(ANSWER_HEAD_BYTES_MAX)
         .handshake(TokioIo::new(host))
@@ -48,18 +46,19 @@ pub(super) async fn forward(
     let (mut sender, link) = shaken.map_err(|_| refused(EgressRefusalReason::Unreachable))?;
     // The reader of the answer or its body notices an early end of the connection.
     let answered = Arc::new(Notify::new());
-    let moving = copy_until_idle(link, Arc::clone(&pulse), run.timeouts, Arc::clone(&answered));
+    let moving =
+        copy_until_idle(link, Arc::clone(&idle_timer), run.timeouts, Arc::clone(&answered));
     let link = ConnectionTask(tokio::spawn(moving));
     let response = tokio::select! {
         response = sender.send_request(request) => response,
-        () = pulse.expired(run.timeouts) => return Err(refused(EgressRefusalReason::Slow)),
+        () = idle_timer.expired(run.timeouts) => return Err(refused(EgressRefusalReason::Slow)),
     };
     answered.notify_one();
     let mut response = match response {
         Ok(response) => response,
         Err(error) => {
             return match failure_reason(&error) {
-                // `metered` has recorded the refusal; the tool gets the answer here.
+                // `CountedStream` has recorded the refusal; the tool gets the answer here.
                 EgressRefusalReason::Bytes => {
                     Ok(refusal_response(&refused(EgressRefusalReason::Bytes)))
                 }
@@ -75,17 +74,17 @@ pub(super) async fn forward(
     Ok(response.map(|body| Either::Right(ForwardedBody::new(body, link))))
 }
 
-/// Copies the bytes of one connection to a host. After the answer's head it ends when no bytes have
-/// moved for too long. The reader of a truncated answer gets an error, never a normal end.
+/// Ends when no bytes have moved for too long after the answer's head. The reader of a truncated
+/// answer gets an error, never a normal end.
 async fn copy_until_idle(
     link: impl Future<Output = hyper::Result<()>>,
-    pulse: Arc<IdleTimer>,
-    patience: Timeouts,
+    idle_timer: Arc<IdleTimer>,
+    timeouts: Timeouts,
     answered: Arc<Notify>,
 ) {
     let silent = async {
         answered.notified().await;
-        pulse.expired(patience).await;
+        idle_timer.expired(timeouts).await;
     };
     tokio::select! {
         ended = link => drop(ended),
@@ -93,16 +92,15 @@ async fn copy_until_idle(
     }
 }
 
-/// Returns the reason why a connection failed before an answer. A refusal by `metered` is a read
-/// error here.
+/// A refusal by `CountedStream` is a read error here.
 fn failure_reason(error: &hyper::Error) -> EgressRefusalReason {
     if error.is_parse_too_large() {
         return EgressRefusalReason::HeadTooBig;
     }
     let mut cause = error.source();
     while let Some(it) = cause {
-        let of_metered = it.downcast_ref::<io::Error>();
-        if of_metered.is_some_and(|it| it.kind() == io::ErrorKind::QuotaExceeded) {
+        let io_error = it.downcast_ref::<io::Error>();
+        if io_error.is_some_and(|it| it.kind() == io::ErrorKind::QuotaExceeded) {
             return EgressRefusalReason::Bytes;
         }
         cause = it.source();
@@ -110,7 +108,7 @@ fn failure_reason(error: &hyper::Error) -> EgressRefusalReason {
     EgressRefusalReason::Unreachable
 }
 
-/// Builds the outgoing request. Returns `None` if hyper cannot represent it.
+/// Returns `None` if hyper cannot represent the outgoing request.
 fn rewritten(
     run: &ServedRun,
     target: &DialTarget,

@@ -20,7 +20,7 @@ const OF_ONE_CONNECTION: [HeaderName; 10] = [
     EXPECT,
 ];
 
-/// Removes the hop-by-hop fields and every field that `ConnectionState` names. The host and the length
+/// Removes the hop-by-hop fields and every field that `Connection` names. The host and the length
 /// of the message are set anew, never taken from the remaining fields.
 pub(super) fn strip(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers

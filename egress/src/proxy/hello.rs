@@ -1,8 +1,6 @@
-//! Reads the first message of TLS, only for the server name. Pure; never panics.
-//!
-//! A ClientHello may span several records and arrive in any pieces. The bytes are refused unless
-//! they are exactly one ClientHello with at most one plain name: no other parser may find another
-//! name in them.
+//! Reads the first message of TLS, only for the server name. Pure; never panics. A ClientHello may
+//! span several records and arrive in any pieces. The bytes are refused unless they are exactly one
+//! ClientHello with at most one plain name: no other parser may find another name in them.
 
 /// The longest ClientHello in bytes. Those with post-quantum keys have about 2,000.
 const HELLO_BYTES_MAX: usize = 16 * 1024;
@@ -16,7 +14,6 @@ const SERVER_NAME: u16 = 0;
 /// Encrypted ClientHello, and its drafts back to the one that encrypts only the name.
 const HIDDEN: [u16; 7] = [0xfe0d, 0xfe0c, 0xfe0b, 0xfe0a, 0xfe09, 0xfe08, 0xffce];
 
-/// The state of the bytes received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HelloState {
     /// A valid beginning.
@@ -25,16 +22,14 @@ pub(super) enum HelloState {
     Complete(ClientHello),
 }
 
-/// The relevant facts of a ClientHello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClientHello {
     /// The server name, in lower case and without a trailing dot.
     pub(super) name: Option<String>,
-    /// The length in bytes, to the end of its last record.
+    /// In bytes, to the end of its last record.
     pub(super) length: usize,
 }
 
-/// The reason why the bytes are not an acceptable ClientHello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HelloParseError {
     NotTls,
@@ -44,7 +39,6 @@ pub(super) enum HelloParseError {
     HiddenName,
 }
 
-/// Examines all bytes received so far.
 pub(super) fn read(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
     let mut message = Vec::new();
     let mut records = HelloReader(bytes);
@@ -67,9 +61,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
     }
 }
 
-/// Examines all bytes received after a host asked for another ClientHello. It may follow records
-/// that an honest client sends meanwhile and the host discards: the compatibility mark for
-/// middleboxes (ChangeCipherSpec), and early data whose keys the host rejected.
+/// Another ClientHello may follow records that an honest client sends meanwhile and the host
+/// discards: the compatibility mark for middleboxes (ChangeCipherSpec), and early data whose keys
+/// the host rejected.
 pub(super) fn read_second(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
     let mut rest = HelloReader(bytes);
     while matches!(rest.0.first(), Some(&(CHANGE_CIPHER_RECORD | DATA_RECORD))) {
@@ -86,7 +80,7 @@ pub(super) fn read_second(bytes: &[u8]) -> Result<HelloState, HelloParseError> {
     })
 }
 
-/// Returns the content of the next record, or an error as soon as its beginning is wrong.
+/// Returns an error as soon as the beginning of the next record is wrong.
 fn record<'a>(
     records: &mut HelloReader<'a>,
     first: bool,
@@ -109,7 +103,6 @@ fn record<'a>(
     Ok(Some(fragment))
 }
 
-/// Returns the body of the message, once it is complete.
 fn complete(message: &[u8]) -> Result<Option<&[u8]>, HelloParseError> {
     if message.first().is_some_and(|it| *it != CLIENT_HELLO) {
         return Err(HelloParseError::Malformed);
@@ -152,7 +145,6 @@ fn server_name(body: &[u8]) -> Result<Option<String>, HelloParseError> {
     Ok(name)
 }
 
-/// Returns the only host name in a list of names.
 fn only_name(content: &[u8]) -> Option<String> {
     let mut outer = HelloReader(content);
     let mut list = HelloReader(outer.counted(2)?);

@@ -40,7 +40,6 @@ fn named(name: &str) -> Vec<u8> {
     records(&message(&others), 16 * 1024)
 }
 
-/// Returns the name of a whole ClientHello.
 fn found(bytes: &[u8]) -> Result<Option<Option<String>>, HelloParseError> {
     Ok(match read(bytes)? {
         HelloState::Unfinished => None,
@@ -76,7 +75,7 @@ fn before_another_hello_stands_only_what_a_host_throws_away() {
 }
 
 #[test]
-fn what_is_no_tls_is_told_at_once() {
+fn what_is_no_tls_is_reported_at_once() {
     for text in
         [&b"GET / HTTP/1.1\r\n"[..], b"CONNECT a:443 HTTP/1.1", b"\x80\x2e\x01\x03\x01", b"\0"]
     {

@@ -7,7 +7,6 @@ use tokio::time::{Instant, sleep};
 
 use super::options::Timeouts;
 
-/// The time of the last activity, and whether one side is half-closed.
 #[derive(Debug)]
 pub(super) struct IdleTimer {
     begun: Instant,
@@ -21,7 +20,6 @@ impl IdleTimer {
         Self { begun: Instant::now(), last_ms, half_closed }
     }
 
-    /// Records activity.
     pub(super) fn reset(&self) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_ms.store(now, Ordering::Relaxed);
@@ -34,17 +32,17 @@ impl IdleTimer {
     }
 
     /// Returns when the connection has been idle for too long.
-    pub(super) async fn expired(&self, patience: Timeouts) {
+    pub(super) async fn expired(&self, timeouts: Timeouts) {
         loop {
             let half = self.half_closed.load(Ordering::Relaxed);
-            let most = if half { patience.step } else { patience.idle };
+            let most = if half { timeouts.step } else { timeouts.idle };
             let last = Duration::from_millis(self.last_ms.load(Ordering::Relaxed));
             let silent = self.begun.elapsed().saturating_sub(last);
             if silent >= most {
                 return;
             }
-            // Wake up often enough to notice a half-close during the long wait.
-            sleep((most - silent).min(patience.step)).await;
+            // Often enough to notice a half-close during the long wait.
+            sleep((most - silent).min(timeouts.step)).await;
         }
     }
 }

@@ -1,10 +1,8 @@
-//! The non-public addresses that a run may name: the program's own limit, regardless of its
-//! client's requests. Pure.
+//! The program's own limit on the non-public addresses that a run may name. Pure.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// The limit from the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PrivateAddressLimit {
     /// No limit: the program serves one run for the user who started it.
@@ -22,7 +20,6 @@ impl PrivateAddressLimit {
     }
 }
 
-/// An address with the length of its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AddressRange {
     address: IpAddr,

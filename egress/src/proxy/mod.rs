@@ -1,12 +1,11 @@
-//! The proxy: one conversation per run, one task per connection, one thread.
+//! The proxy: one session per run, one task per connection, one thread.
 //!
-//! A connection passes through these files, from the sandbox outwards: `conversation` (the run:
-//! accept, limit, end) → `connection` (HTTP, kept alive or closed) → `judge` (is this request
-//! allowed?) → `pin` (which addresses, and are they allowed?) → `dial` → `forward` (plain HTTP) or
-//! `tunnel` (CONNECT, after `hello` has read the TLS server name; `relay` copies, after `retry` has
-//! read that the host accepts the ClientHello) → `metered` (counts every byte to and from a host).
-//! `model` has the state that they share. `rules`, `ceiling`, `address`, `hello`, `first_hello`,
-//! `retry` and `headers` are pure. The contents of TLS are never parsed.
+//! A connection passes through these files, from the sandbox outwards: `session` (the run: accept,
+//! limit, end) → `connection` (HTTP, kept alive or closed) → `evaluate` (is this request allowed?)
+//! → `pin` (its addresses, and are they allowed?) → `dial` → `forward` (plain HTTP) or `tunnel`
+//! (CONNECT: `hello` reads the TLS server name; `relay` copies, after `retry` has read that the
+//! host accepts the ClientHello) → `counted` (every byte to and from a host). `model` has the state
+//! that they share. The contents of TLS are never parsed.
 
 mod address;
 mod confine;
@@ -42,18 +41,16 @@ use clap::Parser;
 
 use options::Options;
 
-/// The exit code of a usage or internal error.
 const USAGE_OR_INTERNAL: u8 = 3;
 
-/// Runs the program, from its arguments to its end.
 #[must_use]
 pub(crate) fn main() -> ExitCode {
     let options = match Options::try_parse() {
         Ok(options) => options,
-        Err(said) => {
-            let asked_for = !said.use_stderr();
-            let printed = said.print().is_ok();
-            let fine = asked_for && printed;
+        Err(error) => {
+            let requested = !error.use_stderr();
+            let printed = error.print().is_ok();
+            let fine = requested && printed;
             return if fine { ExitCode::SUCCESS } else { ExitCode::from(USAGE_OR_INTERNAL) };
         }
     };

@@ -1,5 +1,4 @@
-//! The state that the connections of a run share: its rules, the addresses of its hosts, its
-//! counters. It must never open a connection by itself.
+//! The state that the connections of a run share. It must never open a connection by itself.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +18,6 @@ use super::rules::RunHostRules;
 /// The time for which a failed name look-up is not repeated.
 const FAILURE_TTL: Duration = Duration::from_secs(1);
 
-/// The state that all runs share.
 pub(super) struct ProxyState {
     pub(super) resolver: Resolver,
     pub(super) timeouts: Timeouts,
@@ -27,7 +25,6 @@ pub(super) struct ProxyState {
     pub(super) private_limit: PrivateAddressLimit,
 }
 
-/// The state that the connections of one run share.
 pub(super) struct ServedRun {
     pub(super) rules: RunHostRules,
     /// One per rule.
@@ -66,15 +63,15 @@ impl PinnedAddresses {
     /// Returns the refusals that the client does not see. A bad address among good ones is
     /// reported, because it may be a DNS rebinding attack.
     pub(super) fn hidden_refusals(&self) -> &[(IpAddr, EgressRefusalReason)] {
-        let told = usize::from(self.refused().is_some());
-        &self.refused[told..]
+        let shown = usize::from(self.refused().is_some());
+        &self.refused[shown..]
     }
 }
 
 /// The addresses of one rule for the whole run. A later change of the name has no effect.
 pub(super) struct AddressPin {
     pub(super) answer: OnceCell<PinnedAddresses>,
-    /// The time of the last failed look-up, so that waiting connections do not repeat it.
+    /// Connections that wait do not repeat a look-up that has just failed.
     failed: Mutex<Option<Instant>>,
 }
 
@@ -83,7 +80,7 @@ impl AddressPin {
         Self { answer: OnceCell::new(), failed: Mutex::new(None) }
     }
 
-    /// Locks the time. No code that panics runs under the lock.
+    /// No code that panics runs under the lock.
     pub(super) fn failed(&self) -> MutexGuard<'_, Option<Instant>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -30,7 +30,6 @@ Examples:
 
 Exit status: 0 success; 3 the program could not start serving.";
 
-/// The options of the program.
 #[derive(Debug, Parser)]
 #[command(name = "toolexec-egress", version, about = "Connect runs to the hosts that they may use", long_about = LONG, after_help = AFTER)]
 pub(super) struct Options {
@@ -66,7 +65,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Returns the limit for the runs of one client that started the program for itself.
+    /// The one client started the program for itself.
     pub(super) fn private_limit_of_one(&self) -> PrivateAddressLimit {
         if self.allow_private.is_empty() {
             PrivateAddressLimit::Unlimited
@@ -75,7 +74,7 @@ impl Options {
         }
     }
 
-    /// Returns the limit for the runs of a client of another user.
+    /// The client is another user.
     pub(super) fn private_limit_of_many(&self) -> PrivateAddressLimit {
         PrivateAddressLimit::Only(self.allow_private.clone())
     }
@@ -88,12 +87,10 @@ impl Options {
     }
 }
 
-/// The proxy's timeouts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeouts {
     /// For one step that an honest peer completes at once.
     pub(super) step: Duration,
-    /// For any activity on a connection in use.
     pub(super) idle: Duration,
 }
 

@@ -1,9 +1,7 @@
 //! Determines from the kernel's routes whether an address is this host's own (rtnetlink,
 //! `RTM_GETROUTE`). The kernel is asked every time, because addresses change. Any failure is an
-//! error, never "no".
-//!
-//! A list of the interfaces' addresses is not enough: whole networks can be routed to the host
-//! itself.
+//! error, never "no". A list of the interfaces' addresses is not enough: whole networks can be
+//! routed to the host itself.
 
 use std::io;
 use std::net::IpAddr;
@@ -34,7 +32,6 @@ const NO_ROUTE: [Errno; 6] = [
     Errno::AFNOSUPPORT,
 ];
 
-/// The kernel's routes.
 pub(super) struct Routes(OwnedFd);
 
 impl Routes {

@@ -15,15 +15,16 @@ use super::rules::{AllowedHost, RunHostRules};
 
 /// The most addresses of one answer that are checked. The others are never dialled.
 const CHECKED_MAX: usize = 64;
-/// Returns the first answer, within one step, for all connections. A failure is not an answer and
-/// expires soon.
+/// Returns the first answer, within one step, for all connections. A failure expires soon.
 pub(super) async fn pin<'a>(
     run: &'a ServedRun,
     target: &DialTarget,
 ) -> Result<&'a PinnedAddresses, RefusedRequest> {
     let pin = &run.pins[target.rule];
-    let unresolved =
-        || RefusedRequest { asked: target.asked.clone(), reason: EgressRefusalReason::Unresolved };
+    let unresolved = || RefusedRequest {
+        description: target.description.clone(),
+        reason: EgressRefusalReason::Unresolved,
+    };
     let once = || async {
         if pin.failed_recently() {
             return Err(unresolved());
@@ -58,7 +59,7 @@ async fn look_up(run: &ServedRun, rule: usize) -> io::Result<Option<PinnedAddres
     Ok(pinned)
 }
 
-/// Checks every address of an answer. Returns `None` if it has none.
+/// Returns `None` for an empty answer.
 ///
 /// # Errors
 /// The kernel does not say whether an address is this host's own.
@@ -86,7 +87,6 @@ fn check_addresses(
     Ok((!pinned.addresses.is_empty() || !pinned.refused.is_empty()).then_some(pinned))
 }
 
-/// Returns the reason why an address that no rule names is not allowed.
 fn forbidden(routes: &Routes, address: IpAddr) -> io::Result<Option<EgressRefusalReason>> {
     Ok(match kind(address) {
         AddressKind::Metadata => Some(EgressRefusalReason::MetadataAddress),

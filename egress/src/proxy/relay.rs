@@ -17,7 +17,6 @@ use super::options::Timeouts;
 use super::retry::{self, ServerHelloKind};
 use super::rules::AllowedHost;
 
-/// Bytes copied at a time, in each direction.
 const PIECE_BYTES: usize = 32 * 1024;
 
 /// The reason why one direction of a tunnel ends early.
@@ -46,10 +45,10 @@ pub(super) async fn relay(
     host: CountedStream,
     named: &AllowedHost,
     held: Vec<u8>,
-    patience: Timeouts,
+    timeouts: Timeouts,
 ) -> Result<(), HelloError> {
-    let pulse = host.idle_timer();
-    pulse.reset();
+    let idle_timer = host.idle_timer();
+    idle_timer.reset();
     let (client_read, client_write) = split(client);
     let (host_read, host_write) = split(host);
     let (say, answer) = oneshot::channel();
@@ -60,22 +59,21 @@ pub(super) async fn relay(
                 host_write,
                 answer,
                 named,
-                &pulse
+                &idle_timer
             ),
-            host_to_client(host_read, client_write, say, &pulse),
+            host_to_client(host_read, client_write, say, &idle_timer),
         )
     };
-    // In every case the host's connection is closed here. Refusals are already counted.
+    // The host's connection is closed here in every case. Refusals are already counted.
     tokio::select! {
         ended = both => match ended {
             Err(RelayError::Refused(wrong)) => Err(wrong),
             Err(RelayError::Lost) | Ok(_) => Ok(()),
         },
-        () = pulse.expired(patience) => Ok(()),
+        () = idle_timer.expired(timeouts) => Ok(()),
     }
 }
 
-/// Bytes from the client that were not sent to the host yet.
 struct BufferedClient<R> {
     from: R,
     bytes: Vec<u8>,
@@ -83,14 +81,14 @@ struct BufferedClient<R> {
 }
 
 impl<R: AsyncRead + Unpin> BufferedClient<R> {
-    /// Waits for more bytes; waits for ever at the end of the stream or when the buffer is full.
-    async fn more(&mut self, pulse: &IdleTimer) -> io::Result<()> {
+    /// Waits for ever at the end of the stream or when the buffer is full.
+    async fn more(&mut self, idle_timer: &IdleTimer) -> io::Result<()> {
         if self.ended || self.bytes.len() > FIRST_BYTES_MAX {
             std::future::pending::<()>().await;
         }
         if self.from.read_buf(&mut self.bytes).await? == 0 {
             self.ended = true;
-            pulse.half_close();
+            idle_timer.half_close();
         }
         Ok(())
     }
@@ -101,18 +99,18 @@ async fn client_to_host(
     mut to: impl AsyncWrite + Unpin,
     mut answer: oneshot::Receiver<ServerReply>,
     named: &AllowedHost,
-    pulse: &IdleTimer,
+    idle_timer: &IdleTimer,
 ) -> Result<(), RelayError> {
     let answer = loop {
         tokio::select! {
             biased;
             // Without an answer, the host closed the connection or did not speak TLS.
             answer = &mut answer => break answer.map_err(|_| RelayError::Lost)?,
-            more = held.more(pulse) => more?,
+            more = held.more(idle_timer) => more?,
         }
     };
     if matches!(answer, ServerReply::Retry) {
-        let length = read_second_hello(&mut held, named, pulse).await?;
+        let length = read_second_hello(&mut held, named, idle_timer).await?;
         let rest = held.bytes.split_off(length);
         to.write_all(&held.bytes).await?;
         held.bytes = rest;
@@ -121,14 +119,13 @@ async fn client_to_host(
     if held.ended {
         return Ok(to.shutdown().await?);
     }
-    copy(held.from, to, pulse).await
+    copy(held.from, to, idle_timer).await
 }
 
-/// Reads to the end of the second ClientHello, and checks it.
 async fn read_second_hello(
     held: &mut BufferedClient<impl AsyncRead + Unpin>,
     named: &AllowedHost,
-    pulse: &IdleTimer,
+    idle_timer: &IdleTimer,
 ) -> Result<usize, RelayError> {
     loop {
         if let Some(length) =
@@ -144,7 +141,7 @@ async fn read_second_hello(
                 "a malformed second ClientHello".to_owned(),
             )));
         }
-        held.more(pulse).await?;
+        held.more(idle_timer).await?;
     }
 }
 
@@ -152,23 +149,23 @@ async fn host_to_client(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     say: oneshot::Sender<ServerReply>,
-    pulse: &IdleTimer,
+    idle_timer: &IdleTimer,
 ) -> Result<(), RelayError> {
     let (mut beginning, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
     let answer = loop {
         let read = from.read(&mut piece).await?;
         to.write_all(&piece[..read]).await?;
-        let room = retry::BEGINNING_BYTES_MAX - beginning.len();
-        beginning.extend_from_slice(&piece[..read.min(room)]);
+        let space = retry::BEGINNING_BYTES_MAX - beginning.len();
+        beginning.extend_from_slice(&piece[..read.min(space)]);
         match retry::read(&beginning) {
             ServerHelloKind::Unfinished if read > 0 => {}
             ServerHelloKind::Accepted => break ServerReply::Accepted,
             ServerHelloKind::Retry => break ServerReply::Retry,
             // The client receives the bytes, but cannot answer.
             ServerHelloKind::Unfinished | ServerHelloKind::Unknown => {
-                pulse.half_close();
+                idle_timer.half_close();
                 if read > 0 {
-                    copy(from, &mut to, pulse).await?;
+                    copy(from, &mut to, idle_timer).await?;
                 } else {
                     to.shutdown().await?;
                 }
@@ -179,19 +176,19 @@ async fn host_to_client(
     // If the receiver is gone, the other direction has ended.
     drop(say.send(answer));
     drop(piece);
-    copy(from, to, pulse).await
+    copy(from, to, idle_timer).await
 }
 
 async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
-    pulse: &IdleTimer,
+    idle_timer: &IdleTimer,
 ) -> Result<(), RelayError> {
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         let read = from.read(&mut piece).await?;
         if read == 0 {
-            pulse.half_close();
+            idle_timer.half_close();
             return Ok(to.shutdown().await?);
         }
         to.write_all(&piece[..read]).await?;

@@ -1,5 +1,4 @@
-//! Resolves a name to its addresses, as the host sees them. It does not decide whether they are
-//! allowed.
+//! Resolves a name to its addresses, as the host sees them, allowed or not.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,13 +13,10 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use super::options::Timeouts;
 use super::rules::{AllowedHost, normalize_name};
 
-/// The largest hosts file, in bytes.
 const HOSTS_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The host's own file of names.
 const HOSTS_FILE: &str = "/etc/hosts";
 
-/// The source of answers.
 pub(super) enum Resolver {
     /// The host's file of names, then the C library with the host's configuration.
     System,
@@ -31,7 +27,7 @@ pub(super) enum Resolver {
 }
 
 impl Resolver {
-    pub(super) fn server(address: SocketAddr, patience: Timeouts) -> Result<Self, String> {
+    pub(super) fn server(address: SocketAddr, timeouts: Timeouts) -> Result<Self, String> {
         let mut server = NameServerConfig::udp_and_tcp(address.ip());
         for connection in &mut server.connections {
             connection.port = address.port();
@@ -43,7 +39,7 @@ impl Resolver {
         // Answers are pinned per run for its whole duration; a cache here would connect runs.
         options.cache_size = 0;
         options.use_hosts_file = ResolveHosts::Never;
-        options.timeout = patience.step / 2;
+        options.timeout = timeouts.step / 2;
         let built = builder.build().map_err(|error| format!("--resolver {address}: {error}"))?;
         Ok(Self::Server(Box::new(built)))
     }
@@ -69,8 +65,7 @@ impl Resolver {
         Ok(Self::File(answers))
     }
 
-    /// Returns every address of a name, in the order of the answer. The name is complete: no search
-    /// list is used.
+    /// Returns every address of a name, in the order of the answer, without a search list.
     ///
     /// # Errors
     /// The name has no address, or no name server answered.
@@ -78,8 +73,7 @@ impl Resolver {
         let whole = format!("{name}.");
         match self {
             Self::System => {
-                // The trailing dot disables search lists, but it also keeps the C library from
-                // using this file.
+                // The trailing dot disables search lists, and the C library's use of this file.
                 let of_host = of_hosts_file(name, Path::new(HOSTS_FILE))?;
                 if !of_host.is_empty() {
                     return Ok(of_host);
@@ -98,8 +92,7 @@ impl Resolver {
     }
 }
 
-/// Returns the addresses of a name in the host's own file. Other programs also write that file, so
-/// invalid lines are skipped.
+/// Other programs also write the host's own file, so invalid lines are skipped.
 fn of_hosts_file(name: &str, path: &Path) -> io::Result<Vec<IpAddr>> {
     let text = match bounded(path) {
         Ok(text) => text,

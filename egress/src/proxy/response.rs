@@ -17,7 +17,6 @@ use super::evaluate::RefusedRequest;
 
 pub(super) type ResponseBody = Either<Full<Bytes>, ForwardedBody>;
 
-/// Returns the answer for a refusal: one line that names the reason.
 pub(super) fn refusal_response(refused: &RefusedRequest) -> Response<ResponseBody> {
     let status = match refused.reason {
         EgressRefusalReason::Unresolved | EgressRefusalReason::Unreachable => {
@@ -32,10 +31,10 @@ pub(super) fn refusal_response(refused: &RefusedRequest) -> Response<ResponseBod
 }
 
 pub(super) fn refusal_line(refused: &RefusedRequest) -> String {
-    format!("toolexec-egress: refused: {}: {}\n", printable(&refused.asked), refused.reason)
+    format!("toolexec-egress: refused: {}: {}\n", printable(&refused.description), refused.reason)
 }
 
-/// The task that copies the bytes of one connection to a host. Dropping this aborts the task.
+/// Dropping this aborts the task that copies the bytes of one connection to a host.
 #[derive(Debug)]
 pub(super) struct ConnectionTask(pub(super) JoinHandle<()>);
 
@@ -45,7 +44,6 @@ impl Drop for ConnectionTask {
     }
 }
 
-/// The body of a host's answer, which keeps its connection open while the client reads it.
 #[derive(Debug)]
 pub(super) struct ForwardedBody {
     body: Incoming,

@@ -1,8 +1,6 @@
 //! Reads a host's first TLS message, only to detect that it asks for another ClientHello (RFC 8446,
-//! 4.1.4). Pure; never panics.
-//!
-//! Until a host has accepted a ClientHello, another one in plain text may still change the host
-//! name.
+//! 4.1.4): until one is accepted, another in plain text may still change the host name. Pure; never
+//! panics.
 
 use super::hello::HelloReader;
 
@@ -18,7 +16,6 @@ const RETRY: [u8; 32] = [
     0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
-/// The state of the host's bytes received so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServerHelloKind {
     /// A valid beginning.
@@ -31,7 +28,6 @@ pub(super) enum ServerHelloKind {
     Unknown,
 }
 
-/// Examines all bytes received so far.
 pub(super) fn read(bytes: &[u8]) -> ServerHelloKind {
     let mut rest = HelloReader(bytes);
     let mut message = Vec::new();
@@ -69,7 +65,7 @@ fn unfinished(bytes: &[u8]) -> ServerHelloKind {
     }
 }
 
-/// Returns the kind of a handshake message, as soon as its beginning determines it.
+/// Returns none until the beginning of the message determines its kind.
 fn classify(message: &[u8]) -> Option<ServerHelloKind> {
     let mut fields = HelloReader(message);
     if fields.number(1)? != SERVER_HELLO {
@@ -97,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_for_another_hello_is_told_from_an_answer_in_any_pieces() {
+    fn a_retry_request_is_distinguished_from_an_answer_in_any_pieces() {
         for most in [1, 7, 255] {
             for (random, word) in
                 [(RETRY, ServerHelloKind::Retry), ([7; 32], ServerHelloKind::Accepted)]

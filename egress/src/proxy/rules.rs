@@ -1,7 +1,6 @@
-//! The hosts of one run, checked once and then only looked up. Pure.
-//!
-//! A rule is one exact name or one address; patterns do not exist. A text that the system's
-//! resolver may read as an address ("127.1", "0x7f000001") is not a name.
+//! The hosts of one run, checked once and then only looked up. Pure. A rule is one exact name or
+//! one address, never a pattern. A text that the system's resolver may read as an address ("127.1",
+//! "0x7f000001") is not a name.
 
 use std::net::IpAddr;
 
@@ -13,7 +12,6 @@ use egress::frame::{
 use super::address::{AddressKind, kind};
 use super::limit::PrivateAddressLimit;
 
-/// A host that a run may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AllowedHost {
     /// In lower case, without a trailing dot.
@@ -23,7 +21,7 @@ pub(super) enum AllowedHost {
 }
 
 impl AllowedHost {
-    /// Parses a name or an address. An address in a URI has brackets.
+    /// An address in a URI has brackets.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
         if let Some(inner) = inner {
@@ -47,7 +45,7 @@ impl std::fmt::Display for AllowedHost {
     }
 }
 
-/// Normalizes a name: lower case, without a trailing dot.
+/// Lower case, without a trailing dot.
 pub(super) fn normalize_name(name: &str) -> String {
     name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
 }
@@ -64,7 +62,6 @@ fn is_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(label) && !number
 }
 
-/// The rules of one run, in the given order.
 #[derive(Debug)]
 pub(super) struct RunHostRules(Vec<CheckedHostRule>);
 
@@ -76,7 +73,6 @@ struct CheckedHostRule {
 }
 
 impl RunHostRules {
-    /// Checks a whole order.
     pub(super) fn new(
         order: &ServeOrder,
         ceiling: &PrivateAddressLimit,
@@ -134,7 +130,7 @@ impl RunHostRules {
         Ok(CheckedHostRule { host, ports, private })
     }
 
-    /// Returns the number of the rule that allows this host and port.
+    /// Returns the number of the rule for this host, if it has this port.
     pub(super) fn find(&self, host: &AllowedHost, port: u16) -> Result<usize, EgressRefusalReason> {
         let number =
             self.0.iter().position(|rule| rule.host == *host).ok_or(EgressRefusalReason::Host)?;

@@ -1,4 +1,4 @@
-//! Starts the conversations: one on standard input, or many from a listening socket there.
+//! Starts the sessions: one on standard input, or many from a listening socket there.
 
 use std::fmt::Display;
 use std::io;
@@ -19,13 +19,11 @@ use super::options::Options;
 use super::resolve::Resolver;
 use super::session::{ClientSocket, refuse_session, serve_session};
 
-/// The source of runs.
 enum RunSource {
     One(OwnedFd),
     Many { listener: OwnedFd, client: u32 },
 }
 
-/// Serves until the client is done, or for ever.
 pub(super) fn run(options: Options) -> Result<(), String> {
     close_inherited()?;
     // All file system access outside name look-ups comes before the confinement.
@@ -43,19 +41,14 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     let confinement = confine(reads)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
-    let patience = options.timeouts();
+    let timeouts = options.timeouts();
     runtime.block_on(async {
         let resolver = match (fixed, options.resolver) {
             (Some(fixed), _) => fixed,
-            (None, Some(server)) => Resolver::server(server, patience)?,
+            (None, Some(server)) => Resolver::server(server, timeouts)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(ProxyState {
-            resolver,
-            timeouts: patience,
-            confinement,
-            private_limit: ceiling,
-        });
+        let host = Arc::new(ProxyState { resolver, timeouts, confinement, private_limit: ceiling });
         match source {
             RunSource::One(socket) => {
                 let client = ClientSocket::new(socket).map_err(at("standard input"))?;
@@ -103,7 +96,7 @@ fn uid_of(user: &str) -> Result<u32, String> {
     found.map(|it| it.uid.as_raw()).ok_or_else(|| format!("--client-user {user}: no such user"))
 }
 
-/// Serves each connection as a separate run. Runs affect each other only by their number.
+/// Runs affect each other only by their number.
 async fn serve(
     host: Arc<ProxyState>,
     listener: OwnedFd,

@@ -1,5 +1,4 @@
-//! One run, from its order to its report. The end of the conversation always ends the run's
-//! connections.
+//! One run, from its order to its report. The end of the session always ends its connections.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -25,15 +24,13 @@ use super::limit::PrivateAddressLimit;
 use super::model::{AddressPin, ProxyState, ServedRun};
 use super::rules::RunHostRules;
 
-/// The most connections over the run's limit that get an explanation at the same time. Others are
-/// just closed.
+/// Connections over the run's limit that get an explanation at one time; others are just closed.
 const EXPLAINED_MAX: usize = 16;
 /// The pause when the host has no free descriptor for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The client's end of the conversation: a seqpacket socket, although the type is named a stream.
-/// Waiting and accepting are the same for all Unix sockets; frames are sent and received by `wire`
-/// only.
+/// A seqpacket socket, although the type is named a stream. Waiting and accepting are the same for
+/// all Unix sockets; only `wire` sends and receives frames.
 pub(super) struct ClientSocket(UnixStream);
 
 impl ClientSocket {
@@ -63,7 +60,6 @@ impl ClientSocket {
     }
 }
 
-/// Refuses the client's order, without parsing it.
 pub(super) async fn refuse_session(
     host: &ProxyState,
     client: ClientSocket,
@@ -74,7 +70,7 @@ pub(super) async fn refuse_session(
     client.send(&ProxyAnswer::Unable(why)).await
 }
 
-/// Serves one run. Returns an error if the client's socket fails.
+/// Returns an error if the client's socket fails.
 pub(super) async fn serve_session(host: Arc<ProxyState>, client: ClientSocket) -> io::Result<()> {
     let Ok(begun) = timeout(host.timeouts.step, begin(&client, &host.private_limit)).await else {
         return client.send(&ProxyAnswer::Unable(ServeRefusal::Malformed)).await;
@@ -105,7 +101,7 @@ pub(super) async fn serve_session(host: Arc<ProxyState>, client: ClientSocket) -
 
 type StartedSession = Result<(ServeOrder, RunHostRules, TcpListener), ServeRefusal>;
 
-/// Reads the first frame. Returns `None` if the client closed the socket.
+/// Returns `None` if the client closed the socket.
 async fn begin(
     client: &ClientSocket,
     ceiling: &PrivateAddressLimit,
@@ -127,7 +123,7 @@ async fn begin(
     }))
 }
 
-/// Checks that the descriptor is a listening TCP socket on loopback, the only kind that is used.
+/// A listening TCP socket on loopback is the only kind that is used.
 fn listening(fd: OwnedFd) -> Result<TcpListener, ServeRefusal> {
     let good = socket_type(fd.as_fd()) == Ok(SocketType::STREAM)
         && socket_acceptconn(fd.as_fd()) == Ok(true);
@@ -144,11 +140,9 @@ fn listening(fd: OwnedFd) -> Result<TcpListener, ServeRefusal> {
     TcpListener::from_std(listener).map_err(|_| ServeRefusal::NotAListener)
 }
 
-/// The way in which a client ends its run.
 enum SessionEnd {
     Close,
     Disconnected,
-    /// The frame is not an order, or not one that is allowed here.
     InvalidOrder,
 }
 
@@ -172,12 +166,11 @@ async fn until_closed(
     }
 }
 
-/// Accepts connections until the run's time is over. Then every connection ends and no more are
-/// accepted.
+/// Accepts connections until the run's time is over; then it closes all of them.
 async fn accept(run: Arc<ServedRun>, order: &ServeOrder, listener: TcpListener) -> Infallible {
     let end = Instant::now() + Duration::from_millis(order.time_ms_max);
     let connections = usize::try_from(order.connections_max).unwrap_or(usize::MAX);
-    let (served, told) =
+    let (served, explained) =
         (Arc::new(Semaphore::new(connections)), Arc::new(Semaphore::new(EXPLAINED_MAX)));
     let mut tasks = JoinSet::new();
     loop {
@@ -198,7 +191,7 @@ async fn accept(run: Arc<ServedRun>, order: &ServeOrder, listener: TcpListener) 
                 drop(permit);
             });
         } else {
-            refuse(&mut tasks, run, client, &told);
+            refuse(&mut tasks, run, client, &explained);
         }
     }
     while tasks.try_join_next().is_some() {}
@@ -210,10 +203,14 @@ async fn accept(run: Arc<ServedRun>, order: &ServeOrder, listener: TcpListener) 
     std::future::pending().await
 }
 
-/// Refuses a connection over the limit.
-fn refuse(tasks: &mut JoinSet<()>, run: Arc<ServedRun>, client: TcpStream, told: &Arc<Semaphore>) {
+fn refuse(
+    tasks: &mut JoinSet<()>,
+    run: Arc<ServedRun>,
+    client: TcpStream,
+    explained: &Arc<Semaphore>,
+) {
     run.counters.refuse("(connection)", EgressRefusalReason::Connections);
-    if let Ok(permit) = Arc::clone(told).try_acquire_owned() {
+    if let Ok(permit) = Arc::clone(explained).try_acquire_owned() {
         tasks.spawn(async move {
             connection::refuse(run, client, EgressRefusalReason::Connections).await;
             drop(permit);

@@ -1,9 +1,7 @@
 //! The allowlist of system calls that the program may make while serving, independent of the
-//! process that started it.
-//!
-//! No allowed call gives access to a denied resource (files to write, other programs, this host's
-//! Unix sockets, signals to other processes). A denied call fails with ENOSYS, so that the C
-//! library uses an older call instead.
+//! process that started it. No allowed call gives access to a denied resource (files to write,
+//! other programs, this host's Unix sockets, signals to other processes). A denied call fails with
+//! ENOSYS, so that the C library uses an older call instead.
 
 use std::collections::BTreeMap;
 
@@ -87,10 +85,9 @@ const OLDER: &[i64] = &[libc::SYS_epoll_wait, libc::SYS_poll, libc::SYS_stat];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// A list of alternatives, each a list of conditions: (argument, comparison, value).
+/// Alternatives, each a list of conditions: (argument, comparison, value).
 type ArgumentRules = Vec<Vec<(u8, Is, libc::c_int)>>;
 
-/// The calls that are allowed only with these arguments.
 fn restricted(own_pid: i32) -> [(i64, ArgumentRules); 6] {
     let writing = libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC;
     [
@@ -132,7 +129,7 @@ fn masked(mask: libc::c_int) -> Is {
     Is::MaskedEq(mask.unsigned_abs().into())
 }
 
-/// Loads the allowlist for this thread and the threads that it starts.
+/// Applies to this thread and the threads that it starts.
 ///
 /// # Errors
 /// The kernel has no seccomp, or the filter cannot be built for this architecture.

@@ -17,12 +17,11 @@ use super::model::ServedRun;
 use super::relay::relay;
 use super::rules::AllowedHost;
 
-/// The most reads before a ClientHello must be complete. Each read parses it again.
+/// Each read parses an incomplete ClientHello again.
 const FIRST_READS_MAX: usize = 1024;
 /// A fatal TLS alert, `unrecognized_name`, which clients show to their users.
 const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 112];
 
-/// A tunnel that was granted and has carried no bytes yet.
 pub(super) struct Tunnel {
     client: OnUpgrade,
     host: CountedStream,
@@ -34,8 +33,7 @@ impl Tunnel {
         Self { client, host, target }
     }
 
-    /// Copies bytes in both directions until one side is done, idle for too long, or out of
-    /// allowance.
+    /// Copies in both directions until one side is done, idle for too long, or out of allowance.
     pub(super) async fn carry(mut self, run: &Arc<ServedRun>) {
         // This only fails if the client closed the connection before the tunnel began.
         let Ok(client) = self.client.await else { return };
@@ -45,8 +43,7 @@ impl Tunnel {
         let wrong = match first.unwrap_or(Err(HelloError::Slow)) {
             Ok(AcceptedHello { hello, rest: behind }) => {
                 if self.host.write_all(&hello).await.is_err() {
-                    // The host closed the connection, which ends the tunnel. The bytes are already
-                    // counted.
+                    // The host closed the connection. The bytes are already counted.
                     return;
                 }
                 match relay(&mut client, self.host, named, behind, run.timeouts).await {
@@ -56,23 +53,23 @@ impl Tunnel {
             }
             Err(wrong) => wrong,
         };
-        refuse(run, &self.target.asked, wrong, &mut client).await;
+        refuse(run, &self.target.description, wrong, &mut client).await;
     }
 }
 
-/// Counts the refusal, and sends an alert to a TLS client.
+/// A TLS client gets an alert.
 async fn refuse(
     run: &ServedRun,
-    asked: &str,
+    description: &str,
     wrong: HelloError,
     client: &mut (impl AsyncWrite + Unpin),
 ) {
     let alert = match wrong {
         HelloError::Closed => return,
-        HelloError::Slow => return run.counters.refuse(asked, EgressRefusalReason::Slow),
-        HelloError::NotTls => return run.counters.refuse(asked, EgressRefusalReason::Sni),
+        HelloError::Slow => return run.counters.refuse(description, EgressRefusalReason::Slow),
+        HelloError::NotTls => return run.counters.refuse(description, EgressRefusalReason::Sni),
         HelloError::Name(name) => {
-            run.counters.refuse(&format!("{asked} with {name}"), EgressRefusalReason::Sni);
+            run.counters.refuse(&format!("{description} with {name}"), EgressRefusalReason::Sni);
             async {
                 client.write_all(&ALERT).await?;
                 client.shutdown().await
@@ -83,13 +80,11 @@ async fn refuse(
     drop(timeout(run.timeouts.step, alert).await);
 }
 
-/// An acceptable ClientHello, and the bytes after it.
 struct AcceptedHello {
     hello: Vec<u8>,
     rest: Vec<u8>,
 }
 
-/// Reads to the end of the ClientHello, and checks it.
 async fn read_first_hello(
     client: &mut (impl AsyncRead + Unpin),
     host: &AllowedHost,

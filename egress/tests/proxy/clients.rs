@@ -21,13 +21,12 @@ print page.body";
 const NODE: &str =
     "fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
 .then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
-/// The same with `undici`, the library that Node's own fetch uses, configured for the proxy.
+/// With `undici`, the library of Node's own fetch, configured for the proxy.
 const UNDICI: &str = "const { fetch, EnvHttpProxyAgent, setGlobalDispatcher } = require('undici')
 setGlobalDispatcher(new EnvHttpProxyAgent())
 fetch(process.argv[1]).then(page => page.ok ? page.text() : Promise.reject(page.status))
 .then(text => process.stdout.write(text), why => { console.error(why); process.exit(1) })";
-/// The code that a script for an older Node needs for plain HTTP. By itself, Node names the proxy
-/// as the host.
+/// For plain HTTP in an older Node, which itself names the proxy as the host.
 const NODE_BY_HAND: &str =
     "const [asked, proxy] = [process.argv[1], new URL(process.env.http_proxy)]
 require('http').get({ host: proxy.hostname, port: proxy.port, path: asked,
@@ -44,12 +43,11 @@ func main() {
   io.Copy(os.Stdout, page.Body)
 }";
 
-/// Returns the directory in which `tests/prepare` has installed Node's modules, if it has.
+/// The modules that `tests/prepare` has installed.
 fn modules() -> Option<PathBuf> {
     std::env::var_os("TOOLEXEC_NODE_MODULES").map(PathBuf::from)
 }
 
-/// A run, and servers for it.
 struct ProxyScene {
     run: ProxyRun,
     plain: u16,
@@ -69,11 +67,11 @@ impl ProxyScene {
         format!("{scheme}://one.example:{port}/")
     }
 
-    fn ask(&self, words: &[&str], asked: &str) -> Output {
+    fn ask(&self, words: &[&str], url: &str) -> Output {
         let proxy = format!("http://{}", self.run.proxy);
         let mut command = Command::new(words[0]);
         // As in a sandbox, no variable of the host is inherited.
-        command.args(&words[1..]).arg(asked).env_clear();
+        command.args(&words[1..]).arg(url).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", "/");
         for name in ["http_proxy", "https_proxy", "all_proxy"] {
             command.env(name, &proxy).env(name.to_uppercase(), &proxy);
@@ -88,9 +86,9 @@ impl ProxyScene {
     }
 
     #[track_caller]
-    fn assert_served(&self, words: &[&str], asked: &str) {
-        let got = self.ask(words, asked);
-        assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{asked}: {got:?}");
+    fn assert_served(&self, words: &[&str], url: &str) {
+        let got = self.ask(words, url);
+        assert_eq!(String::from_utf8_lossy(&got.stdout), "hello\n", "{url}: {got:?}");
     }
 
     /// Checks that both pages arrive, and that a host that is not allowed does not answer.
@@ -106,7 +104,7 @@ impl ProxyScene {
     }
 }
 
-/// Returns whether the client is installed. If not, its test is reported as skipped.
+/// Reports the test as skipped if the client is not installed.
 fn is_here(test: &str, client: &str) -> bool {
     let found = Command::new("sh").args(["-c", "command -v \"$0\"", client]).output().unwrap();
     if !found.status.success() {

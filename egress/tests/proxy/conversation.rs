@@ -81,7 +81,7 @@ fn the_largest_order_is_served() {
     assert_eq!(report.hosts[63].name, name(63));
 }
 
-/// Starts the program with one end of a conversation. Returns the other end.
+/// Returns the other end of the program's conversation.
 fn raw() -> (Child, OwnedFd) {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) =

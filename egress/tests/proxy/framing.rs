@@ -1,5 +1,4 @@
-//! Requests whose end can be parsed in two ways. No host may ever see a request that was not
-//! judged.
+//! Requests whose end can be parsed in two ways: no host may see a request that was not judged.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -16,7 +15,6 @@ fn patient() -> TestServer<Vec<u8>> {
     TestServer::new(|mut stream| {
         stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         let mut all = Vec::new();
-        // A timeout is a read error.
         drop(stream.read_to_end(&mut all));
         // The client may have closed the connection.
         drop(stream.write_all(HELLO.as_bytes()));

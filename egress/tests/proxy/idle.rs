@@ -1,5 +1,4 @@
-//! A plain request has no time limit while bytes move, and ends when the connection is idle for too
-//! long.
+//! A plain request has no time limit while bytes move, and ends when they have not for too long.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -36,7 +35,6 @@ fn silent(stream: &mut TcpStream) {
 fn an_answer_that_stops_in_its_middle_is_cut_and_is_no_whole_answer() {
     const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
     const SIZED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello";
-    // Its end is the end of the connection.
     const OPEN: &str = "HTTP/1.1 200 OK\r\n\r\nhello";
     for head in [SIZED, CHUNKED, OPEN] {
         let server = server(head, silent);

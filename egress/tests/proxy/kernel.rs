@@ -1,5 +1,4 @@
-//! The isolation that the kernel enforces: a socket of another network namespace, and the
-//! confinement of the program.
+//! The isolation by the kernel: a socket of another network namespace, and the confinement.
 
 use std::fs;
 use std::io::Write;
@@ -18,7 +17,6 @@ use crate::support::{
 
 const ONE: &str = "127.0.0.1 one.example\n";
 
-/// Reports that this host cannot run a test, with the reason.
 pub(crate) fn skip(test: &str, reason: &str) {
     let line = format!("SKIPPED {test}: {reason}\n");
     let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
@@ -74,8 +72,7 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
 #[test]
 fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
     const TEST: &str = "the_hosts_own_names_are_found_and_others_asked_for_whole";
-    // A thread with its own network namespace, in which the host's configuration names the test's
-    // DNS server.
+    // In its own network namespace, the host's configuration names the test's DNS server.
     let tool = std::thread::spawn(|| {
         let made = unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS);
         if let Err(why) = made {
@@ -94,21 +91,21 @@ fn the_hosts_own_names_are_found_and_others_asked_for_whole() {
         if !prepared.status.success() {
             return skip(TEST, &String::from_utf8_lossy(&prepared.stderr).replace('\n', " "));
         }
-        let (_, asked) = name_server(53, &[Ipv4Addr::LOCALHOST]);
+        let (_, queries) = name_server(53, &[Ipv4Addr::LOCALHOST]);
         let server = http(HELLO);
         let words = arguments(&["--timeout-ms", "8000"]);
         let run = ProxyRun::with(&words, order(vec![rule("name.example", &[server.port])]));
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
         assert!(answer.ends_with("hello\n"), "{answer}");
         assert_eq!(run.close().hosts[0].addresses, [LOOPBACK]);
-        assert_eq!(*asked.lock().unwrap(), 1);
+        assert_eq!(*queries.lock().unwrap(), 1);
         // A name in the host's own file is never looked up elsewhere.
         let inner =
             EgressHostRule { private: vec![[127, 0, 0, 7].into()], ..rule("inner.example", &[80]) };
         let run = ProxyRun::with(&words, order(vec![inner]));
         assert!(run.ask(&get("http://inner.example/")).contains("127.0.0.7: connection refused"));
         assert_eq!(run.close().hosts[0].addresses, [std::net::IpAddr::from([127, 0, 0, 7])]);
-        assert_eq!(*asked.lock().unwrap(), 1);
+        assert_eq!(*queries.lock().unwrap(), 1);
     });
     tool.join().unwrap();
 }
@@ -150,7 +147,6 @@ fn what_the_caller_left_open_is_closed() {
     conversation.close().unwrap();
 }
 
-/// Returns the process with this argument.
 fn child_with(word: &str) -> u32 {
     let mut pids = fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let pid: u32 = entry.unwrap().file_name().to_str()?.parse().ok()?;
@@ -164,8 +160,8 @@ fn child_with(word: &str) -> u32 {
 fn without_a_socket_the_program_says_how_it_is_started() {
     let ended = Command::new(program()).stdin(Stdio::null()).output().unwrap();
     assert_eq!(ended.status.code(), Some(3));
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("not a seqpacket socket"), "{said}");
+    let output = String::from_utf8(ended.stderr).unwrap();
+    assert!(output.contains("not a seqpacket socket"), "{output}");
 }
 
 #[test]

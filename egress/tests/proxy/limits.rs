@@ -84,7 +84,7 @@ fn a_tunnel_ends_when_the_runs_bytes_do() {
 }
 
 #[test]
-fn connections_beyond_the_limit_are_told_so() {
+fn connections_beyond_the_limit_are_refused_with_the_reason() {
     let server = http(HELLO);
     let run = limited(ServeOrder { connections_max: 2, ..one(server.port) }, "5000", "5000");
     let uri = format!("http://one.example:{}/", server.port);
@@ -120,7 +120,7 @@ fn a_run_is_over_when_its_time_is() {
 #[test]
 fn time_that_ends_with_nothing_asked_for_is_no_refusal() {
     let server = http(HELLO);
-    let run = limited(ServeOrder { time_ms_max: 300, ..one(server.port) }, "5000", "5000");
+    let run = limited(ServeOrder { time_ms_max: 3000, ..one(server.port) }, "5000", "5000");
     run.ask(&get(&format!("http://one.example:{}/", server.port)));
     eventually("the run's time is over", || std::net::TcpStream::connect(run.proxy).is_err());
     assert_eq!(reasons(&run.close()), []);
@@ -139,7 +139,6 @@ fn bytes_that_end_before_an_answer_are_one_refusal() {
     }
 }
 
-/// Returns the time until the proxy closes a connection that sends these bytes.
 fn borne(run: &ProxyRun, bytes: &str) -> Duration {
     let begun = Instant::now();
     let mut stream = run.connect();
@@ -187,7 +186,6 @@ fn a_host_that_never_answers_is_not_waited_for() {
     assert_eq!(reasons(&run.close()), [(EgressRefusalReason::Slow, 1)]);
 }
 
-/// Opens a tunnel and sends a ClientHello for the host.
 fn opened(run: &ProxyRun, port: u16) -> std::net::TcpStream {
     let mut stream = run.granted(&format!("one.example:{port}"));
     let mut tls = TestIdentity::new("one.example").client(std::io::empty(), true);
@@ -251,8 +249,8 @@ fn an_answers_head_that_is_too_big_is_refused() {
     let ask = |port| run.ask(&get(&format!("http://one.example:{port}/")));
     assert!(ask(good.port).starts_with("HTTP/1.1 200"));
     let refused = ask(big.port);
-    let said: String = refused.chars().take(200).collect();
-    assert!(said.starts_with("HTTP/1.1 403") && said.contains("head: too large"), "{said}");
+    let output: String = refused.chars().take(200).collect();
+    assert!(output.starts_with("HTTP/1.1 403") && output.contains("head: too large"), "{output}");
     assert_eq!(reasons(&run.close()), [(EgressRefusalReason::HeadTooBig, 1)]);
 }
 

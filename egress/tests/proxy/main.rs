@@ -1,6 +1,5 @@
 //! Black-box tests of the proxy: the built program, driven by its own client, between a tool and
-//! servers played by the tests. Every server listens on loopback, so every rule here names its
-//! addresses.
+//! servers played by the tests. All servers are on loopback, so every rule names its addresses.
 
 #![allow(
     clippy::unwrap_used,

@@ -9,7 +9,6 @@ use crate::support::{
     HostsFile, LOOPBACK, ProxyRun, arguments, assert_refused, get, order, public, reasons, rule,
 };
 
-/// Returns an order that allows public addresses only.
 fn strict(ports: &[u16]) -> ServeOrder {
     order(vec![public("name.example", ports)])
 }
@@ -94,7 +93,7 @@ fn of_an_answer_only_what_may_be_reached_is_dialled() {
 }
 
 #[test]
-fn every_address_of_a_refused_answer_is_told() {
+fn every_address_of_a_refused_answer_is_reported() {
     let text = "10.9.8.7 name.example\n10.9.8.6 name.example\n";
     let run = ProxyRun::among(text, vec![public("name.example", &[80])]);
     for _ in 0..2 {
@@ -122,7 +121,7 @@ fn asking(port: u16) -> Vec<std::ffi::OsString> {
 fn the_first_answer_is_kept_for_the_runs_life() {
     const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::LOCALHOST, Ipv4Addr::new(127, 0, 0, 2)];
     let server = http(HELLO);
-    let (names, asked) = name_server(0, ANSWERS);
+    let (names, queries) = name_server(0, ANSWERS);
     let rules = || order(vec![rule("name.example", &[server.port])]);
     let uri = format!("http://name.example:{}/", server.port);
     let run = ProxyRun::with(&asking(names), rules());
@@ -132,7 +131,7 @@ fn the_first_answer_is_kept_for_the_runs_life() {
     let report = run.close();
     assert_eq!(report.hosts[0].addresses, [LOOPBACK]);
     assert_eq!(report.hosts[0].connections, 3);
-    assert_eq!(*asked.lock().unwrap(), 1);
+    assert_eq!(*queries.lock().unwrap(), 1);
     // Another run looks the name up again, and is refused.
     let run = ProxyRun::with(&asking(names), rules());
     let answer = run.ask(&get(&uri));
@@ -142,21 +141,21 @@ fn the_first_answer_is_kept_for_the_runs_life() {
         &run.close(),
         EgressRefusalReason::PrivateAddress,
     );
-    assert_eq!(*asked.lock().unwrap(), 2);
+    assert_eq!(*queries.lock().unwrap(), 2);
 }
 
 #[test]
 fn a_refused_answer_is_kept_as_well() {
     const ANSWERS: &[Ipv4Addr] = &[Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::LOCALHOST];
     let server = http(HELLO);
-    let (names, asked) = name_server(0, ANSWERS);
+    let (names, queries) = name_server(0, ANSWERS);
     let run = ProxyRun::with(&asking(names), order(vec![rule("name.example", &[server.port])]));
     for _ in 0..2 {
         let answer = run.ask(&get(&format!("http://name.example:{}/", server.port)));
         assert!(answer.starts_with("HTTP/1.1 403"), "{answer}");
     }
     assert_eq!(reasons(&run.close()), [(EgressRefusalReason::PrivateAddress, 2)]);
-    assert_eq!(*asked.lock().unwrap(), 1);
+    assert_eq!(*queries.lock().unwrap(), 1);
 }
 
 #[test]

@@ -100,7 +100,6 @@ fn every_request_of_a_kept_connection_is_judged() {
     assert_eq!(report.hosts[0].connections, 1);
 }
 
-/// Checks that a request is refused before anything is dialled.
 #[track_caller]
 fn refused(request: &str, words: &str, reason: EgressRefusalReason) {
     let server = http(HELLO);

@@ -27,7 +27,7 @@ fn an_honest_client_is_asked_twice_and_passes() {
 }
 
 /// Returns a HelloRetryRequest; only its `random` distinguishes it from a ServerHello.
-fn wish() -> Vec<u8> {
+fn retry_request() -> Vec<u8> {
     const RANDOM: &str = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c";
     let random = (0..32).map(|at| u8::from_str_radix(&RANDOM[2 * at..2 * at + 2], 16).unwrap());
     let mut message = vec![3, 3];
@@ -39,9 +39,8 @@ fn wish() -> Vec<u8> {
     record
 }
 
-/// Starts a host that answers the first ClientHello with these bytes, and reports all bytes it
-/// received.
-fn saying(word: Vec<u8>) -> TestServer<Vec<u8>> {
+/// Answers the first ClientHello with these bytes, and reports all bytes received.
+fn answering(word: Vec<u8>) -> TestServer<Vec<u8>> {
     TestServer::new(move |mut stream| {
         let mut head = [0; 5];
         stream.read_exact(&mut head).unwrap();
@@ -55,33 +54,33 @@ fn saying(word: Vec<u8>) -> TestServer<Vec<u8>> {
     })
 }
 
-/// Sends both parts at once or in turn. Returns the number of bytes that reached the host, the
-/// answer, and the refusals.
-fn told(
+/// Sends both parts at once or in turn. Returns the count of bytes at the host, the answer, and the
+/// refusals.
+fn exchange(
     word: Vec<u8>,
-    says: [&[u8]; 2],
+    parts: [&[u8]; 2],
     at_once: bool,
 ) -> (usize, Vec<u8>, Vec<(EgressRefusalReason, u64)>) {
-    let server = saying(word.clone());
+    let server = answering(word.clone());
     let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let mut stream = run.granted(&format!("one.example:{}", server.port));
     let mut back = vec![0; word.len()];
     if at_once {
-        stream.write_all(&says.concat()).unwrap();
+        stream.write_all(&parts.concat()).unwrap();
         stream.read_exact(&mut back).unwrap();
     } else {
-        stream.write_all(says[0]).unwrap();
+        stream.write_all(parts[0]).unwrap();
         stream.read_exact(&mut back).unwrap();
-        stream.write_all(says[1]).unwrap();
+        stream.write_all(parts[1]).unwrap();
     }
     assert_eq!(back, word);
     drop(stream.shutdown(std::net::Shutdown::Write));
     let mut rest = Vec::new();
     drop(stream.read_to_end(&mut rest));
-    let told = server.next().len();
+    let received = server.next().len();
     let report = run.close();
-    assert_eq!(report.hosts[0].bytes_out, u64::try_from(told).unwrap());
-    (told, rest, reasons(&report))
+    assert_eq!(report.hosts[0].bytes_out, u64::try_from(received).unwrap());
+    (received, rest, reasons(&report))
 }
 
 #[test]
@@ -91,8 +90,8 @@ fn a_second_hello_for_another_host_is_refused_with_an_alert() {
     let marked = [&MARK[..], &other].concat();
     for second in [other, marked, hello("one.example", false)] {
         for at_once in [false, true] {
-            let (told, rest, reasons) = told(wish(), [&first, &second], at_once);
-            assert_eq!((told, &rest[..]), (first.len(), &ALERT[..]));
+            let (received, rest, reasons) = exchange(retry_request(), [&first, &second], at_once);
+            assert_eq!((received, &rest[..]), (first.len(), &ALERT[..]));
             assert_eq!(reasons, [(EgressRefusalReason::Sni, 1)]);
         }
     }
@@ -103,16 +102,17 @@ fn a_second_hello_for_the_same_host_and_what_follows_is_passed_on() {
     let first = hello("one.example", true);
     let second = [&MARK[..], &first, &[23, 3, 3, 0, 2, 7, 7]].concat();
     for at_once in [false, true] {
-        let (told, rest, reasons) = told(wish(), [&first, &second], at_once);
-        assert_eq!((told, rest.len()), (first.len() + second.len(), 0));
+        let (received, rest, reasons) = exchange(retry_request(), [&first, &second], at_once);
+        assert_eq!((received, rest.len()), (first.len() + second.len(), 0));
         assert_eq!(reasons, []);
     }
 }
 
 #[test]
-fn to_a_host_that_does_not_speak_tls_nothing_more_is_said() {
+fn to_a_host_that_does_not_speak_tls_nothing_more_is_sent() {
     let first = hello("one.example", true);
     let second = hello("two.example", true);
-    let (told, _, _) = told(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), [&first, &second], true);
-    assert_eq!(told, first.len());
+    let (received, _, _) =
+        exchange(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), [&first, &second], true);
+    assert_eq!(received, first.len());
 }

@@ -39,13 +39,11 @@ impl<T: Send + 'static> TestServer<T> {
         Self { port, seen }
     }
 
-    /// Returns the message of the next connection that ends.
     #[track_caller]
     pub(crate) fn next(&self) -> T {
         self.seen.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
     }
 
-    /// Returns true if no connection has ended so far.
     pub(crate) fn unvisited(&self) -> bool {
         self.seen.try_recv().is_err()
     }
@@ -79,7 +77,6 @@ fn complete(request: &[u8]) -> bool {
     }
 }
 
-/// Reads to the end and reports the number of bytes.
 pub(crate) fn sink() -> TestServer<usize> {
     TestServer::new(|mut stream| {
         let mut all = Vec::new();
@@ -103,7 +100,6 @@ impl TestIdentity {
         Self { certificate: made.cert.der().clone(), key, name: name.to_owned() }
     }
 
-    /// Returns the certificate as a PEM file.
     pub(crate) fn pem(&self) -> String {
         const DIGITS: &[u8; 64] =
             b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -177,7 +173,7 @@ pub(crate) fn tls_echo(identity: &TestIdentity) -> TestServer<(u64, u64)> {
     tls_saying(identity, None)
 }
 
-/// The same with another answer.
+/// With another answer.
 pub(crate) fn tls_saying(
     identity: &TestIdentity,
     answer: Option<&'static str>,
@@ -185,7 +181,7 @@ pub(crate) fn tls_saying(
     tls_with(identity.server(default_provider()), answer)
 }
 
-/// The same with this configuration.
+/// With this configuration.
 pub(crate) fn tls_with(
     config: Arc<ServerConfig>,
     answer: Option<&'static str>,
@@ -207,8 +203,7 @@ pub(crate) fn tls_with(
     })
 }
 
-/// Sends five bytes through a tunnel and receives them back. Returns the raw bytes written and
-/// read.
+/// Sends five bytes and receives them back. Returns the raw bytes written and read.
 pub(crate) fn five(identity: &TestIdentity, stream: TcpStream) -> io::Result<(u64, u64)> {
     let mut tls = identity.client(stream, true);
     tls.write_all(b"12345")?;
@@ -223,8 +218,7 @@ pub(crate) fn five(identity: &TestIdentity, stream: TcpStream) -> io::Result<(u6
     Ok((tls.sock.written, tls.sock.read))
 }
 
-/// A port of the loopback that refuses connections. While the socket is held, no other process on
-/// the host gets the port.
+/// A loopback port that refuses connections. No process gets the port while the socket is held.
 pub(crate) fn closed_port() -> (OwnedFd, u16) {
     let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     net::bind(&socket, &SocketAddr::new(LOOPBACK, 0)).unwrap();
@@ -232,14 +226,13 @@ pub(crate) fn closed_port() -> (OwnedFd, u16) {
     (socket, address.port())
 }
 
-/// Starts a DNS server at this port, or at any port for 0. Its n-th answer to any name is the n-th
-/// of these, and the last one is repeated. Returns its port and the number of queries for IPv4
-/// addresses so far.
+/// Starts a DNS server; port 0 is any. Its n-th answer to any name is the n-th of these, then the
+/// last. Returns its port and the number of queries for IPv4 addresses so far.
 pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
     let socket = UdpSocket::bind((LOOPBACK, port)).unwrap();
     let port = socket.local_addr().unwrap().port();
-    let asked = Arc::new(Mutex::new(0));
-    let count = Arc::clone(&asked);
+    let queries = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&queries);
     thread::spawn(move || {
         let mut question = [0; 512];
         loop {
@@ -261,5 +254,5 @@ pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<
             socket.send_to(&answer, from).unwrap();
         }
     });
-    (port, asked)
+    (port, queries)
 }

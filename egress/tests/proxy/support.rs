@@ -19,17 +19,17 @@ pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_toolexec-egress"))
 }
 
-/// Returns a rule for a host that may resolve to loopback.
+/// It may resolve to loopback.
 pub(crate) fn rule(name: &str, ports: &[u16]) -> EgressHostRule {
     EgressHostRule { name: name.to_owned(), ports: ports.to_vec(), private: vec![LOOPBACK] }
 }
 
-/// Returns a rule for a host that may resolve to public addresses only.
+/// It may resolve to public addresses only.
 pub(crate) fn public(name: &str, ports: &[u16]) -> EgressHostRule {
     EgressHostRule { private: Vec::new(), ..rule(name, ports) }
 }
 
-/// Returns an order with generous limits.
+/// Its limits are generous.
 pub(crate) fn order(hosts: Vec<EgressHostRule>) -> ServeOrder {
     ServeOrder { hosts, bytes_max: 1 << 30, connections_max: 32, time_ms_max: 600_000 }
 }
@@ -66,7 +66,6 @@ impl Drop for HostsFile {
     }
 }
 
-/// A run with its proxy.
 pub(crate) struct ProxyRun {
     pub(crate) proxy: SocketAddr,
     pub(crate) conversation: EgressSession,
@@ -85,7 +84,7 @@ impl ProxyRun {
         Self::try_with(arguments, order).unwrap()
     }
 
-    /// Starts a run whose names resolve as in these lines.
+    /// Names resolve as in these lines.
     #[track_caller]
     pub(crate) fn among(hosts: &str, rules: Vec<EgressHostRule>) -> Self {
         Self::with(&HostsFile::new(hosts).arguments(), order(rules))
@@ -95,22 +94,19 @@ impl ProxyRun {
         connect(self.proxy)
     }
 
-    /// Sends these bytes on a new connection, and reads until the proxy closes it.
     pub(crate) fn ask(&self, bytes: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(bytes.as_bytes()).unwrap();
         rest(&mut stream)
     }
 
-    /// Requests a tunnel. Returns the answer's head and the connection, which is a tunnel if the
-    /// head begins with 200.
+    /// Returns the answer's head and the connection, which is a tunnel if the head begins with 200.
     pub(crate) fn tunnel(&self, authority: &str) -> (String, TcpStream) {
         let mut stream = self.connect();
         write!(stream, "CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n\r\n").unwrap();
         (head(&mut stream), stream)
     }
 
-    /// Requests a tunnel that must be granted.
     #[track_caller]
     pub(crate) fn granted(&self, authority: &str) -> TcpStream {
         let (head, stream) = self.tunnel(authority);
@@ -155,18 +151,17 @@ pub(crate) fn head(stream: &mut TcpStream) -> String {
     String::from_utf8(all).unwrap()
 }
 
-/// Returns a GET request without keep-alive.
 pub(crate) fn get(uri: &str) -> String {
     format!("GET {uri} HTTP/1.1\r\nConnection: close\r\n\r\n")
 }
 
-/// Returns the reasons of a report, in order, each with its count.
+/// In order, each with its count.
 pub(crate) fn reasons(report: &Report) -> Vec<(EgressRefusalReason, u64)> {
     report.refusals.iter().map(|it| (it.reason, it.times)).collect()
 }
 
-/// Checks that the answer is 403 with one line that contains these words, and that the report has
-/// the reason once.
+/// The answer must be 403 with one line that contains these words, and the report has the reason
+/// once.
 #[track_caller]
 pub(crate) fn assert_refused(
     answer: &str,
@@ -182,7 +177,6 @@ pub(crate) fn assert_refused(
     assert_eq!(report.hosts.iter().map(|it| it.connections).sum::<u64>(), 0, "{report:?}");
 }
 
-/// Waits for the effect of another process.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -192,8 +186,8 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Checks that the proxy stopped accepting connections. This may take a moment: a process that
-/// another test starts has a copy of every descriptor between fork and exec.
+/// Waits a moment: a process that another test starts has a copy of every descriptor between fork
+/// and exec.
 #[track_caller]
 pub(crate) fn assert_gone(proxy: SocketAddr) {
     eventually("the proxy stops accepting", || TcpStream::connect(proxy).is_err());

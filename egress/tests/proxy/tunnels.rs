@@ -42,7 +42,6 @@ fn a_client_hello_may_come_in_pieces() {
     assert_eq!(&back, b"12345");
 }
 
-/// Reads and writes eleven bytes at a time.
 struct SlowStream(std::net::TcpStream);
 
 impl Read for SlowStream {
@@ -112,7 +111,7 @@ fn a_tunnels_host_field_must_name_the_same_host() {
     assert_eq!(reasons(&run.close()), [(EgressRefusalReason::HostField, 2)]);
 }
 
-/// Writes bytes into a granted tunnel. None of them may reach the host.
+/// None of these bytes may reach the host.
 #[track_caller]
 fn not_passed_on(first: &[u8], answer: &[u8]) {
     let server = sink();
@@ -130,7 +129,6 @@ fn not_passed_on(first: &[u8], answer: &[u8]) {
     assert_eq!((host.connections, host.bytes_out, host.bytes_in), (1, 0, 0));
 }
 
-/// Returns the first bytes of a TLS client, with or without this name.
 pub(crate) fn hello(name: &str, say_name: bool) -> Vec<u8> {
     let mut tls = TestIdentity::new(name).client(std::io::empty(), say_name);
     let mut bytes = Vec::new();
@@ -193,7 +191,7 @@ fn bytes_sent_with_the_connect_are_the_tunnels_first() {
 }
 
 #[test]
-fn a_host_that_does_not_answer_is_told_from_one_that_is_refused() {
+fn a_host_that_does_not_answer_is_distinguished_from_a_refused_one() {
     let free = http("").port;
     let (_held, closed) = closed_port();
     let run = ProxyRun::among(

@@ -12,10 +12,8 @@ use super::vocabulary::{
 };
 use super::wording;
 
-/// Words in a tool's result that indicate a validation.
 const TOOL_VALIDATED: [&str; 5] =
     ["validated", "ownership", "eligible", "policy validation", "verified target"];
-/// Words in a rule that indicate a validation.
 const POLICY_VALIDATED: [&str; 3] = ["validated", "allowed", "eligible"];
 /// Words that lift a state upstream, including `user-confirmed`, with that state.
 const LIFTING_WORDS: [(&str, AuthorizationState); 4] = [
@@ -36,9 +34,7 @@ pub struct AuthorizationReport {
     pub effective_state: AuthorizationState,
     /// Every state that a reference supports, weakest first.
     pub support: Vec<AuthorizationState>,
-    /// True if the declared state was lowered.
     pub downgraded: bool,
-    /// The reason why a state was not lifted that upstream would have lifted.
     #[serde(skip)]
     pub(super) not_lifted: Option<LiftObjection>,
 }
@@ -115,7 +111,6 @@ impl Support {
         }
     }
 
-    /// Returns the objection to lifting to a state that upstream would lift to.
     fn objection_to_lift(&self, wanted: AuthorizationState) -> Option<LiftObjection> {
         if self.lifting >= wanted {
             None
@@ -140,8 +135,7 @@ fn is_claim(reference: &Reference<'_>) -> bool {
     reference.kind == EvidenceKind::UserMessage || reference.trust == TrustTier::UserClaimed
 }
 
-/// Returns the strongest state that a reference may support. Stale or sensitive evidence is a
-/// blocker of its own and is not counted here again.
+/// Returns the state that a reference may support. Stale or sensitive evidence blocks by itself.
 fn earned_state(reference: &Reference<'_>) -> AuthorizationState {
     let known = reference.freshness != Freshness::Unknown
         && reference.redaction != RedactionStatus::Unknown;
@@ -171,21 +165,20 @@ fn by_kind(reference: &Reference<'_>) -> AuthorizationState {
 }
 
 fn indicates_validation(reference: &Reference<'_>) -> bool {
-    let says = |words: &[&str]| words.iter().any(|it| reference.authority_text.contains(it));
+    let has_any = |words: &[&str]| words.iter().any(|it| reference.authority_text.contains(it));
     match reference.kind {
-        EvidenceKind::ToolResult => says(&TOOL_VALIDATED),
-        EvidenceKind::Policy => says(&POLICY_VALIDATED),
+        EvidenceKind::ToolResult => has_any(&TOOL_VALIDATED),
+        EvidenceKind::Policy => has_any(&POLICY_VALIDATED),
         _ => false,
     }
 }
 
 fn by_words(reference: &Reference<'_>) -> AuthorizationState {
-    let said = LIFTING_WORDS.iter().filter(|(word, _)| reference.authority_text.contains(word));
-    said.map(|(_, state)| *state).max().unwrap_or(AuthorizationState::None)
+    let matching = LIFTING_WORDS.iter().filter(|(word, _)| reference.authority_text.contains(word));
+    matching.map(|(_, state)| *state).max().unwrap_or(AuthorizationState::None)
 }
 
-/// Judges the declared state. Before that it lifts the state if the event proposes more than the
-/// state allows. Returns the reason if the state was lifted.
+/// Judges the declared state, lifted before if the event proposes more. Returns a lift's reason.
 pub(super) fn judge(
     call: &mut Call<'_>,
     examined: &[ReferenceFindings],

@@ -20,7 +20,6 @@ pub(super) struct Call<'a> {
     pub(super) references: Vec<Reference<'a>>,
 }
 
-/// One piece of evidence.
 pub(super) struct Reference<'a> {
     pub(super) source_id: &'a str,
     pub(super) kind: EvidenceKind,
@@ -75,7 +74,6 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Makes the reference of a bare text, a source that the runtime names.
     fn bare(source_id: &'a str) -> Self {
         let texts = LowercaseTexts::of(source_id, BARE_SUMMARY);
         Self {
@@ -111,7 +109,7 @@ impl<'a> Reference<'a> {
         };
         let (source_id, summary) = (text("source_id")?, text("summary").unwrap_or_default());
         let texts = LowercaseTexts::of(source_id, summary);
-        let told = |text: &&str| !text.is_empty();
+        let given = |text: &&str| !text.is_empty();
         Some(Self {
             source_id,
             kind: text("kind").map_or(Some(EvidenceKind::Other), EvidenceKind::named)?,
@@ -126,7 +124,7 @@ impl<'a> Reference<'a> {
                 _ if too_old => Freshness::Stale,
                 stated => stated,
             },
-            retrieved_at: text("retrieved_at").filter(told).or(fresh("checked_at").filter(told)),
+            retrieved_at: text("retrieved_at").filter(given).or(fresh("checked_at").filter(given)),
             citation_url: text("citation_url").unwrap_or_default(),
             retrieval_url: text("retrieval_url").unwrap_or_default(),
             contradicts: members

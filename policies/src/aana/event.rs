@@ -17,52 +17,29 @@ const NAME_BYTES_MAX: usize = 64;
 const AUTHORITY: [&str; 6] =
     ["confirm", "authenticated", "validat", "allowed", "eligible", "ownership"];
 
-/// A fact about a request, verified by the caller, or a claim in its text. Nothing is verified
-/// here.
+/// A fact about a request that the caller verified, or a claim in its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fact<'a> {
     /// One of a complete set of approvals: a signature that counts, or the act of the invoker where
     /// policy accepts it.
-    Approval {
-        /// The name of the approver.
-        principal: &'a str,
-    },
+    Approval { principal: &'a str },
     /// A signature that counts while policy requires further ones.
-    Signature {
-        /// The name of the signer.
-        principal: &'a str,
-    },
+    Signature { principal: &'a str },
     /// The owner of the file is an approver.
-    Owner {
-        /// The name of the owner.
-        name: &'a str,
-    },
+    Owner { name: &'a str },
     /// The text names an approver, without any proof.
-    Claim {
-        /// The name in the text.
-        name: &'a str,
-    },
+    Claim { name: &'a str },
     /// The policy by which the request is judged.
-    Policy {
-        /// The digest of its bytes.
-        sha256: Sha256,
-    },
+    Policy { sha256: Sha256 },
     /// The request itself.
-    Request {
-        /// The digest of its bytes.
-        sha256: Sha256,
-    },
+    Request { sha256: Sha256 },
     /// An input file that the request declares.
-    Input {
-        /// The digest of its bytes.
-        sha256: Sha256,
-    },
+    Input { sha256: Sha256 },
 }
 
 /// A proposed run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProposedRun<'a> {
-    /// The request's id.
     pub request_id: &'a RequestId,
     /// The language of the tool, which is part of its name.
     pub language: Language,
@@ -72,7 +49,6 @@ pub struct ProposedRun<'a> {
     pub domain: RiskDomain,
     /// The verified state of the approval.
     pub state: AuthorizationState,
-    /// The argument vector.
     pub argv: &'a [String],
     /// The input files: name and digest, as declared.
     pub inputs: &'a [(&'a str, Sha256)],
@@ -169,9 +145,9 @@ fn reference(fact: &Fact<'_>, now: UtcTime) -> Value {
         }
         Fact::Input { sha256 } => {
             let summary = "An input file, as the request declares it.";
-            let told = digest("input", sha256, Kind::SystemState, summary);
+            let parts = digest("input", sha256, Kind::SystemState, summary);
             // The input was not read yet. A different file is refused before the run.
-            (told.0, told.1, TrustTier::Runtime, told.3, told.4)
+            (parts.0, parts.1, TrustTier::Runtime, parts.3, parts.4)
         }
     };
     json!({
@@ -197,9 +173,8 @@ fn digest(
     (format!("{what}.sha256:{sha256}"), kind, TrustTier::Verified, summary, "toolexec")
 }
 
-/// Converts a name into the source of a reference: a plain name is kept, any other is replaced by
-/// its digest. Names are chosen by people. A name must neither block a run because it looks like
-/// personal data, nor support a state.
+/// Keeps a plain name as a source and replaces any other by its digest. People choose names: a name
+/// must neither block a run by looking like personal data, nor support a state.
 fn source_name(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-+@".contains(c);
     let lower = name.to_ascii_lowercase();

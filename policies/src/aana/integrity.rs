@@ -29,7 +29,6 @@ const CONTRADICTORY: [&str; 6] =
     ["contradict", "conflict", "inconsistent", "does not match", "disputes", "opposes"];
 /// The source prefix of evidence that was constructed without an authorization.
 const WITHOUT_AUTHORIZATION: &str = "counterfactual.missing_authorization";
-/// The words by which a system state reports a missing authorization.
 const MISSING_AUTHORIZATION: [&str; 2] =
     ["missing authorization", "removes verified authorization"];
 
@@ -46,13 +45,11 @@ pub enum IssueLevel {
 /// An issue of the evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Issue {
-    /// The severity.
     pub level: IssueLevel,
     /// The stable name, as upstream has it.
     pub code: &'static str,
     /// The path: `$.evidence_refs[0].retrieved_at`.
     pub path: String,
-    /// The description, for people.
     pub message: &'static str,
 }
 
@@ -61,27 +58,19 @@ pub struct Issue {
 pub struct EvidenceIntegrity {
     /// The version of these rules upstream.
     pub evidence_safety_version: &'static str,
-    /// The number of references.
     pub checked_ref_count: usize,
     /// Their sources, each once.
     pub used_source_ids: Vec<String>,
-    /// The sources that report missing information.
     pub missing_evidence_source_ids: Vec<String>,
-    /// The sources that contradict.
     pub contradictory_evidence_source_ids: Vec<String>,
-    /// The sources with a citation.
     pub citation_source_ids: Vec<String>,
-    /// The sources that state their provenance.
     pub provenance_source_ids: Vec<String>,
-    /// All issues.
     pub issues: Vec<Issue>,
     /// The errors' codes, each once.
     pub error_codes: Vec<&'static str>,
     /// The warnings' codes, each once.
     pub warning_codes: Vec<&'static str>,
-    /// True if there is an error.
     pub has_errors: bool,
-    /// True if there is a warning.
     pub has_warnings: bool,
 }
 
@@ -89,7 +78,6 @@ pub struct EvidenceIntegrity {
 pub(super) struct ReferenceFindings {
     /// The errors of its redaction, its text, its stated age, and its time.
     errors: [IssueParts; 4],
-    /// True if it reports missing information.
     missing: bool,
     contradicts: bool,
     /// True if it reports a missing authorization, in upstream's words.
@@ -100,7 +88,7 @@ pub(super) struct ReferenceFindings {
 
 impl ReferenceFindings {
     pub(super) fn of(reference: &Reference<'_>, now: UtcTime) -> Self {
-        let says = |words: &[&str]| words.iter().any(|it| reference.summary_lower.contains(it));
+        let has_any = |words: &[&str]| words.iter().any(|it| reference.summary_lower.contains(it));
         let system = reference.kind == EvidenceKind::SystemState;
         Self {
             errors: [
@@ -109,10 +97,10 @@ impl ReferenceFindings {
                 stated_age(reference),
                 age(reference, now),
             ],
-            missing: says(&MISSING),
-            contradicts: reference.contradicts || says(&CONTRADICTORY),
+            missing: has_any(&MISSING),
+            contradicts: reference.contradicts || has_any(&CONTRADICTORY),
             lacks_authorization: reference.source_id.starts_with(WITHOUT_AUTHORIZATION)
-                || system && says(&MISSING_AUTHORIZATION),
+                || system && has_any(&MISSING_AUTHORIZATION),
             denies_authority: wording::denies_authority(reference),
         }
     }
@@ -179,7 +167,6 @@ fn age(reference: &Reference<'_>, now: UtcTime) -> IssueParts {
 }
 
 impl EvidenceIntegrity {
-    /// Collects all issues of the evidence for a tool of this category.
     pub(super) fn of(
         references: &[Reference<'_>],
         examined: &[ReferenceFindings],
@@ -261,8 +248,7 @@ fn sources<'a>(
     names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
-/// Returns the weaknesses of evidence for a private read or a write: trust, redaction, freshness,
-/// time.
+/// Returns the weaknesses for a private read or a write: trust, redaction, freshness, time.
 fn weaknesses(reference: &Reference<'_>) -> [IssueParts; 4] {
     let weak = matches!(reference.trust, TrustTier::Unknown | TrustTier::Unverified);
     let unredacted = reference.redaction == RedactionStatus::Unknown;

@@ -9,13 +9,11 @@ use regex::RegexSet;
 
 /// The boundary of a word, besides the beginning and the end of the text.
 const EDGE: &str = r"[^\p{L}\p{N}_]";
-/// A character of a word.
 const WORD: &str = r"[\p{L}\p{N}_]";
 
 type LeakPatterns = LazyLock<Option<RegexSet>>;
 
-/// Patterns of secrets: keys of three services, assignments of secrets, social security numbers,
-/// card numbers.
+/// Keys of three services, assignments of secrets, social security numbers, card numbers.
 static SECRET: LeakPatterns = LazyLock::new(|| {
     let sk = r"sk-[A-Za-z0-9_-]{11,}(?:[A-Za-z0-9_](?:$|EDGE)|-WORD)";
     patterns(&[
@@ -48,12 +46,10 @@ fn found(patterns: &LeakPatterns, text: &str) -> bool {
     patterns.as_ref().is_none_or(|set| set.is_match(text))
 }
 
-/// Returns whether the text contains something like a secret.
 pub(super) fn secret(text: &str) -> bool {
     found(&SECRET, text)
 }
 
-/// Returns whether the text contains something like personal data.
 pub(super) fn personal(text: &str) -> bool {
     found(&PERSONAL, text)
 }

@@ -3,8 +3,7 @@
 //! the public v1 gate on any event. It differs on purpose in what counts as proof: neither wording
 //! nor an unverified reference lifts a state.
 //!
-//! `docs/gate.md` describes the contract for users. [`Event`] converts a tool request into an
-//! event.
+//! `docs/gate.md` describes the contract for users. [`Event`] is the event of a tool request.
 
 mod authority;
 mod call;

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// The name of this contract, in events and results.
 pub(super) const CONTRACT: &str = "aana.agent_tool_precheck.v1";
 
 /// An error in the form of an event.

@@ -4,17 +4,14 @@
 use model::escape_line;
 use serde_json::Value;
 
-/// The maximum number of characters shown of a value.
 const SHOWN_MAX: usize = 80;
 
-/// Formats a value, shortened.
 pub(super) fn quoted(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     cut(out)
 }
 
-/// Formats a list of names, each shortened.
 pub(super) fn quoted_list(names: &[&str]) -> String {
     let mut out = String::new();
     for (number, name) in names.iter().enumerate() {

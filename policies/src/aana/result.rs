@@ -8,7 +8,6 @@ use super::integrity::EvidenceIntegrity;
 use super::model::{CONTRACT, ValidationError};
 use super::vocabulary::{AuthorizationState, GateDecision, RiskDomain, Route, ToolCategory};
 
-/// The blocker of an invalid event.
 const INVALID_EVENT: &str = "schema_validation_failed";
 
 /// The components of the score.
@@ -30,11 +29,9 @@ pub struct Aix {
     pub aix_version: &'static str,
     /// 0.95 for accept, 0.72 for ask, 0.45 for defer, 0.15 for refuse.
     pub score: f64,
-    /// The components.
     pub components: AixComponents,
     /// The final route.
     pub decision: Route,
-    /// The blockers.
     pub hard_blockers: Vec<String>,
 }
 
@@ -62,15 +59,11 @@ impl Aix {
 #[must_use]
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GateResult {
-    /// The contract that was applied.
     pub contract_version: &'static str,
-    /// The tool's name, as in the event.
     pub tool_name: Option<String>,
-    /// The category stated by the event.
     pub tool_category: Option<ToolCategory>,
     /// The state stated by the event, or the state that it was lifted to.
     pub authorization_state: Option<AuthorizationState>,
-    /// The risk domain stated by the event.
     pub risk_domain: Option<RiskDomain>,
     /// Pass only if the final route is accept and no blocker exists.
     pub gate_decision: GateDecision,
@@ -82,13 +75,11 @@ pub struct GateResult {
     pub aana_route: Option<Route>,
     /// The route that the runtime proposed; `None` for an invalid event.
     pub runtime_recommended_route: Option<Route>,
-    /// The score.
     pub aix: Aix,
     /// The reasons that must prevent the execution.
     pub hard_blockers: Vec<String>,
     /// The reasons of the route, by stable names.
     pub reasons: Vec<String>,
-    /// The number of references.
     pub evidence_ref_count: usize,
     /// The findings of the references; `None` for an invalid event.
     pub evidence_integrity: Option<EvidenceIntegrity>,
@@ -107,8 +98,7 @@ impl GateResult {
         Self::invalid_event(None, vec![error], None)
     }
 
-    /// Returns whether the action may be executed. The route `accept` alone is not enough: a
-    /// blocker may exist.
+    /// Returns whether the action may be executed: the route is `accept` and no blocker exists.
     #[must_use]
     pub fn passes(&self) -> bool {
         self.gate_decision == GateDecision::Pass
@@ -117,7 +107,6 @@ impl GateResult {
             && self.validation_errors.is_empty()
     }
 
-    /// Makes the refusal of an invalid event.
     pub(super) fn invalid_event(
         tool_name: Option<String>,
         validation_errors: Vec<ValidationError>,

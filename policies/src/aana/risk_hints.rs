@@ -95,7 +95,6 @@ fn has_word(name: &str, words: &[&str]) -> bool {
         .any(|part| words.contains(&part))
 }
 
-/// Returns whether the event contains a word of a search.
 fn searches(call: &Call<'_>) -> bool {
     let mut text = format!("{}\n{}\n", call.tool_name, call.domain.as_str());
     text.push_str(call.user_intent);

@@ -13,7 +13,6 @@ const REFUSED: [&str; 3] = ["evidence_secret_leak", "evidence_pii_leak", "unsafe
 /// Errors that better evidence could correct.
 const DEFERRED: [&str; 2] = ["stale_evidence", "invalid_retrieved_at"];
 
-/// The route so far.
 struct RouteVerdict {
     route: Route,
     reasons: Vec<String>,
@@ -118,12 +117,12 @@ fn private_read(verdict: &mut RouteVerdict, state: AuthorizationState) {
 }
 
 fn high_risk_write(verdict: &mut RouteVerdict, state: AuthorizationState) {
-    let nobody = state == AuthorizationState::None;
-    verdict.at_least(if nobody { Route::Defer } else { Route::Ask });
+    let unauthorized = state == AuthorizationState::None;
+    verdict.at_least(if unauthorized { Route::Defer } else { Route::Ask });
     verdict.reason("high_risk_write_requires_explicit_confirmation");
     verdict.block("high_risk_write_missing_explicit_confirmation");
     verdict.block("write_missing_explicit_confirmation");
-    if !nobody && !state.proposes_writes() {
+    if !unauthorized && !state.proposes_writes() {
         verdict.block("write_missing_validation_or_confirmation");
     }
 }
@@ -152,7 +151,6 @@ fn write(verdict: &mut RouteVerdict, state: AuthorizationState) {
     verdict.block(blocker);
 }
 
-/// Applies evidence that denies the authority.
 fn denials(verdict: &mut RouteVerdict, category: ToolCategory, examined: &[ReferenceFindings]) {
     if examined.iter().any(|it| it.lacks_authorization) {
         verdict.at_least(Route::Defer);
@@ -167,7 +165,6 @@ fn denials(verdict: &mut RouteVerdict, category: ToolCategory, examined: &[Refer
     }
 }
 
-/// Applies errors, contradictions, gaps and warnings of the evidence.
 fn evidence(verdict: &mut RouteVerdict, category: ToolCategory, integrity: &EvidenceIntegrity) {
     if category != ToolCategory::PublicRead && integrity.checked_ref_count == 0 {
         verdict.at_least(Route::Defer);

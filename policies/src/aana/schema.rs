@@ -14,10 +14,8 @@ use super::vocabulary::{
 /// The maximum number of reported errors. The event is refused in any case.
 const ERRORS_MAX: usize = 64;
 
-/// The maximum number of references in an event.
 const REFERENCES_MAX: usize = 1000;
 
-/// The required form of a value.
 enum ValueForm {
     Text,
     /// Text of at least one character.
@@ -96,7 +94,6 @@ enum PathStep {
     Item(usize),
 }
 
-/// The current path and the errors so far.
 #[derive(Default)]
 struct SchemaWalk {
     path: Vec<PathStep>,
@@ -110,8 +107,7 @@ pub(super) fn errors(event: &Value) -> Vec<ValidationError> {
     walk.into_errors()
 }
 
-/// Returns the errors of a state that is too low for the proposed route. Each state has actions
-/// that it must not even propose.
+/// Returns the errors of a state that must not even propose the route.
 pub(super) fn forbidden(
     category: Option<ToolCategory>,
     route: Option<&Value>,

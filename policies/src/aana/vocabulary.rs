@@ -20,9 +20,7 @@ model::closed_set! {
     /// The kind of a tool.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum ToolCategory {
-        /// Reads public data.
         PublicRead = "public_read",
-        /// Reads private data.
         PrivateRead = "private_read",
         /// Changes something, or runs code.
         Write = "write",
@@ -52,31 +50,18 @@ model::closed_set! {
     /// The area that an action puts at risk.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum RiskDomain {
-        /// Systems in operation.
         Devops = "devops",
-        /// Money.
         Finance = "finance",
-        /// Education.
         Education = "education",
-        /// Staff.
         Hr = "hr",
-        /// The law.
         Legal = "legal",
-        /// Medicines.
         Pharma = "pharma",
-        /// Patients.
         Healthcare = "healthcare",
-        /// Trade.
         Commerce = "commerce",
-        /// Customers.
         CustomerSupport = "customer_support",
-        /// Security.
         Security = "security",
-        /// Research.
         Research = "research",
-        /// Personal affairs.
         PersonalProductivity = "personal_productivity",
-        /// Public information.
         PublicInformation = "public_information",
         /// Not stated.
         Unknown = "unknown",
@@ -87,11 +72,8 @@ model::closed_set! {
     /// The kind of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum EvidenceKind {
-        /// A message of a user.
         UserMessage = "user_message",
-        /// A message of an assistant.
         AssistantMessage = "assistant_message",
-        /// The result of a tool.
         ToolResult = "tool_result",
         /// A rule.
         Policy = "policy",
@@ -101,9 +83,7 @@ model::closed_set! {
         Approval = "approval",
         /// A fact about the system.
         SystemState = "system_state",
-        /// A record.
         AuditRecord = "audit_record",
-        /// Anything else.
         Other = "other",
     }
 }
@@ -144,9 +124,7 @@ model::closed_set! {
     /// The freshness of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Freshness {
-        /// It is still valid.
         Fresh = "fresh",
-        /// It is outdated.
         Stale = "stale",
         /// Not stated.
         Unknown = "unknown",
@@ -157,21 +135,13 @@ model::closed_set! {
     /// The kind of subject whose authorization was checked.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum SubjectType {
-        /// A user.
         User = "user",
-        /// An account.
         Account = "account",
-        /// A client.
         Client = "client",
-        /// An employee.
         Employee = "employee",
-        /// A student.
         Student = "student",
-        /// A patient.
         Patient = "patient",
-        /// A case.
         Case = "case",
-        /// A service.
         Service = "service",
         /// Not stated.
         Unknown = "unknown",
@@ -182,9 +152,7 @@ model::closed_set! {
     /// The decision of the gate.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum GateDecision {
-        /// The action may be executed.
         Pass = "pass",
-        /// The action may not be executed.
         Fail = "fail",
     }
 }
@@ -203,7 +171,6 @@ model::serialize_closed_set!(
 );
 
 impl AuthorizationState {
-    /// Returns whether private data may be read.
     pub(super) fn reads_private(self) -> bool {
         self >= Self::Authenticated
     }
@@ -213,7 +180,6 @@ impl AuthorizationState {
         self >= Self::Validated
     }
 
-    /// Returns whether a write may be executed.
     pub(super) fn writes(self) -> bool {
         self == Self::Confirmed
     }

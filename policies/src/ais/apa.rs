@@ -16,15 +16,12 @@ const STEPS_MAX: usize = 1000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apa {
-    /// The identifier.
     pub id: Uri,
     /// The intent that it serves.
     pub uia: Uri,
     /// The model that made the plan.
     pub model: PlanModel,
-    /// The steps.
     pub steps: Vec<PlanStep>,
-    /// The totals of all steps.
     pub totals: PlanTotals,
 }
 
@@ -32,9 +29,7 @@ pub struct Apa {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanModel {
-    /// The vendor.
     pub vendor: NonEmptyText,
-    /// The version.
     pub version: NonEmptyText,
     /// The hash of exactly this model.
     pub hash: NonEmptyText,
@@ -50,9 +45,7 @@ pub struct PlanStep {
     pub tool: NonEmptyText,
     /// All arguments, with their values.
     pub args: Map<String, Value>,
-    /// The expected effects.
     pub expected: ExpectedEffects,
-    /// The alignment with the intent.
     pub alignment: Alignment,
     /// The group of alternatives that it belongs to. Only one step of a group is executed.
     pub alternative: Option<NonEmptyText>,
@@ -66,7 +59,6 @@ pub struct PlanStep {
 pub struct ExpectedEffects {
     /// The classes of data that it uses.
     pub data_classes: Vec<NonEmptyText>,
-    /// The number of writes.
     pub writes: JsonCount,
     /// The number of calls that leave the host; none if missing.
     pub external_calls: Option<JsonCount>,
@@ -96,9 +88,7 @@ pub struct StepGuard {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct PlanTotals {
-    /// Writes.
     pub predicted_writes: JsonCount,
-    /// Records.
     pub predicted_records: JsonCount,
     /// External calls; none if missing.
     pub predicted_external_calls: Option<JsonCount>,

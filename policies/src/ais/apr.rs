@@ -14,15 +14,12 @@ pub const SEMANTIC_ENTAILMENT_V1: &str = "semantic-entailment-v1";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apr {
-    /// The identifier.
     pub id: Uri,
     /// The intent.
     pub uia: Uri,
     /// The plan.
     pub apa: Uri,
-    /// The method.
     pub method: NonEmptyText,
-    /// The result.
     pub evidence: AlignmentEvidence,
 }
 
@@ -32,7 +29,6 @@ pub struct Apr {
 pub struct AlignmentEvidence {
     /// The share of steps that serve the intent.
     pub coverage: Fraction,
-    /// The risk of the plan.
     pub risk: Fraction,
     /// Obligations of the executing host.
     #[serde(default)]

@@ -37,11 +37,8 @@ pub struct AisBundle {
 pub enum AisBundleError {
     /// Not JSON that every reader understands in the same way.
     Json(JsonError),
-    /// Not an object.
     NotAnObject,
-    /// A member is missing.
     Missing(&'static str),
-    /// An unknown member.
     Unknown(String),
     /// A member without the form of its artifact.
     Artifact(ArtifactError),
@@ -90,7 +87,6 @@ impl AisBundle {
     /// Reads a bundle and checks the form of every artifact, but no signature.
     ///
     /// # Errors
-    ///
     /// [`AisBundleError`] states the first problem, with the code of the refusal.
     pub fn read(bytes: &[u8]) -> Result<Self, AisBundleError> {
         let whole = read_json(bytes, BUNDLE_BYTES_MAX).map_err(AisBundleError::Json)?;

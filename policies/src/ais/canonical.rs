@@ -26,16 +26,14 @@ pub fn canonical(value: &Value) -> Vec<u8> {
 /// readers round it.
 ///
 /// # Errors
-///
-/// Too many bytes, invalid JSON, a repeated name, more than 128 levels, a whole number beyond 2^53
-/// - 1.
+/// Too many bytes, invalid JSON, a repeated name, over 128 levels, or a too large whole number.
 pub fn read_document(bytes: &[u8]) -> Result<Value, JsonError> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(JsonError::TooLarge { bytes_max: DOCUMENT_BYTES_MAX });
     }
     let StrictJson(value) = serde_json::from_slice(bytes).map_err(|error| {
-        let said = error.to_string();
-        let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+        let text = error.to_string();
+        let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
         JsonError::Malformed { line: error.line().max(1), message }
     })?;
     match rounded(bytes) {
@@ -94,8 +92,7 @@ fn write(value: &Value, out: &mut String) {
             out.push(']');
         }
         Value::Object(members) => {
-            // The byte order of UTF-8 is that of code points. The map may keep insertion order if
-            // another crate enables that in serde_json.
+            // The byte order of UTF-8 is that of code points. The map may be in insertion order.
             let mut members: Vec<_> = members.iter().collect();
             members.sort_unstable_by_key(|(name, _)| *name);
             out.push('{');

@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::{Value, json};
 
 const MESSAGE_CHARS_MAX: usize = 1000;
-/// The maximum size of the compared values, for which records have room.
+/// The maximum size of the compared values in a record.
 const DETAILS_BYTES_MAX: usize = 4096;
 
 model::closed_set! {
@@ -53,7 +53,6 @@ model::closed_set! {
 /// A refusal: the code, its reason, and the compared values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AisRefusal {
-    /// The code.
     pub code: AisCode,
     /// One line for people. Names from the artifacts are escaped.
     pub message: String,

@@ -13,11 +13,8 @@ const REVOKED_MAX: usize = 10_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crl {
-    /// The time of issue.
     pub issued: ArtifactTime,
-    /// The end of validity.
     pub expires: ArtifactTime,
-    /// The revoked artifacts.
     pub revoked: Vec<Revocation>,
 }
 
@@ -35,12 +32,9 @@ pub enum RevokedKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {
-    /// The kind of artifact.
     #[serde(rename = "type")]
     pub kind: RevokedKind,
-    /// The identifier.
     pub id: Uri,
-    /// The reason.
     pub reason: Option<String>,
 }
 

@@ -14,8 +14,7 @@ pub(super) fn names(list: &[NonEmptyText], host: &HostPort) -> bool {
     })
 }
 
-/// Returns the host of an `http` or `https` URL, or `None` if readers of URLs could disagree about
-/// it.
+/// Returns the host of an `http` or `https` URL, or `None` if readers of it could disagree.
 pub(super) fn host_of_url(url: &str) -> Option<HostPort> {
     let (scheme, rest) = url.split_once("://")?;
     let port = match scheme.to_ascii_lowercase().as_str() {

@@ -68,8 +68,7 @@ fn serves(tool: &str, args: &Map<String, Value>, keywords: &BTreeSet<&str>) -> b
     }
 }
 
-/// Converts to lower case one character at a time, so that every implementation derives the same
-/// keywords.
+/// Lowercases one character at a time, so that every implementation derives the same keywords.
 fn lower(text: &str) -> String {
     text.chars().filter_map(|c| c.to_lowercase().next()).collect()
 }

@@ -1,10 +1,9 @@
 //! Agentic Intent Security: the seven artifacts of seed 004, their canonical form and signatures,
 //! and the guard that checks whether a call is bound to a user's intent. It must never read the
-//! time, the history of nonces or a key by itself. The caller passes them, so that a verdict can be
-//! reproduced.
+//! time, the history of nonces or a key by itself, so that a verdict can be reproduced.
 //!
-//! Start with [`AisBundle::read`] and [`AisTrustStore::read`]. [`guard`] is the only function that makes
-//! an [`Accepted`]. [`canonical`] and [`sign`] take any JSON without changing it.
+//! Start with [`AisBundle::read`] and [`AisTrustStore::read`]. Only [`guard`] makes an
+//! [`AcceptedCall`]. [`canonical`] and [`sign`] take any JSON without changing it.
 
 mod apa;
 mod apr;

@@ -31,8 +31,7 @@ model::closed_set! {
         EdDSA = "EdDSA",
         /// ECDSA on P-256 with SHA-256.
         ES256 = "ES256",
-        /// HMAC with SHA-256. Its verifier could have made the signature as well, so it is only for
-        /// demonstrations.
+        /// HMAC with SHA-256, for demonstrations: its verifier could have signed as well.
         HS256 = "HS256",
     }
 }

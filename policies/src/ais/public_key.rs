@@ -13,7 +13,6 @@ use zeroize::Zeroizing;
 use super::model::Algorithm;
 use crate::approval::{KeyKind, SignerKey};
 
-/// A verification key.
 pub(super) enum PublicKey {
     Ed25519(ed25519_dalek::VerifyingKey),
     P256(p256::ecdsa::VerifyingKey),

@@ -76,8 +76,7 @@ pub struct ProfileRules {
 pub enum SecretKeys {
     /// They do not count.
     Refused,
-    /// They count. A verifier could have signed itself, so such a signature proves nothing to a
-    /// third party.
+    /// They count, but prove nothing to a third party: a verifier could have signed itself.
     Demo,
 }
 
@@ -85,9 +84,7 @@ pub enum SecretKeys {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
-    /// It is required.
     Required,
-    /// It may be missing.
     Optional,
 }
 
@@ -113,7 +110,6 @@ impl AisRules {
     /// Reads a separate rules file: JSON if it begins with `{`, else YAML.
     ///
     /// # Errors
-    ///
     /// The first problem: the form, an unknown member, a number out of its range.
     pub fn read(bytes: &[u8]) -> Result<Self, RulesError> {
         let wrong = |error: &dyn fmt::Display| RulesError(error.to_string());
@@ -134,7 +130,6 @@ impl AisRules {
     /// Checks that every number is in its range, for readers that contain rules as a part.
     ///
     /// # Errors
-    ///
     /// The first number out of its range.
     pub fn check(&self) -> Result<(), RulesError> {
         let of_profiles = self.profiles.values().flat_map(|it| [it.coverage_min, it.risk_max]);

@@ -32,7 +32,6 @@ pub enum ComponentKind {
     Guard,
     /// An enforced text: the policy file, the seccomp filter.
     Policy,
-    /// A data set.
     Dataset,
 }
 
@@ -40,12 +39,10 @@ pub enum ComponentKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Component {
-    /// The kind.
     #[serde(rename = "type")]
     pub kind: ComponentKind,
     /// The name, unique within its kind. Models and data sets may repeat it with another version.
     pub name: NonEmptyText,
-    /// The version.
     pub version: NonEmptyText,
     /// The digest; `sha256:<hex>` for components that this host compares.
     pub hash: NonEmptyText,

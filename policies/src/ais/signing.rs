@@ -37,7 +37,6 @@ pub enum SigningKeyError {
     Kind(Algorithm),
     /// A key with a passphrase.
     Encrypted,
-    /// An empty secret.
     Empty,
 }
 
@@ -66,7 +65,6 @@ impl SigningKey {
     /// Makes a key from the bytes of a secret's file, without one final line end.
     ///
     /// # Errors
-    ///
     /// The secret is empty.
     pub fn from_secret(file: &[u8]) -> Result<Self, SigningKeyError> {
         let secret = file.strip_suffix(b"\n").unwrap_or(file);
@@ -79,7 +77,6 @@ impl SigningKey {
     /// Reads a private key, Ed25519 or P-256: PKCS#8 in PEM, or as `ssh-keygen` writes it.
     ///
     /// # Errors
-    ///
     /// [`SigningKeyError`] says what is wrong.
     pub fn from_private(text: &str) -> Result<Self, SigningKeyError> {
         if text.contains("BEGIN OPENSSH PRIVATE KEY") {
@@ -127,7 +124,6 @@ impl SigningKey {
     /// Returns the same key if it signs with this algorithm.
     ///
     /// # Errors
-    ///
     /// The key is for another algorithm.
     pub fn for_algorithm(self, algorithm: Algorithm) -> Result<Self, SigningKeyError> {
         if self.algorithm() == algorithm { Ok(self) } else { Err(SigningKeyError::Kind(algorithm)) }

@@ -18,7 +18,6 @@ const OPERATIONS_MAX: usize = 1000;
 pub struct Tca {
     /// `urn:tca:<tool>@<version>`
     pub id: Uri,
-    /// The operations.
     pub operations: Vec<Operation>,
     /// The operator of the tool, by a stable identifier.
     pub operator: NonEmptyText,
@@ -32,7 +31,6 @@ pub struct Operation {
     pub name: NonEmptyText,
     /// The JSON Schema of the arguments.
     pub args_schema: Value,
-    /// The effects.
     pub effects: Effects,
 }
 
@@ -40,7 +38,6 @@ pub struct Operation {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Effects {
-    /// The number of writes.
     pub writes: Writes,
     /// The classes of data that it uses.
     pub data_classes: Vec<NonEmptyText>,

@@ -54,7 +54,6 @@ impl fmt::Debug for AisTrustStore {
     }
 }
 
-/// A key of the store.
 pub(super) struct TrustedKey {
     pub(super) kid: String,
     pub(super) principal: String,
@@ -71,7 +70,6 @@ pub enum AisTrustError {
     TooLarge,
     /// Neither JSON nor YAML of the required form.
     Form(String),
-    /// An unusable key.
     Key(String, PublicKeyError),
     /// A contradiction, or an entry that would trust too much.
     Unsound(String),
@@ -96,7 +94,6 @@ impl AisTrustStore {
     /// members are refused.
     ///
     /// # Errors
-    ///
     /// [`AisTrustError`] states the first problem.
     pub fn read(bytes: &[u8]) -> Result<Self, AisTrustError> {
         if bytes.len() > TRUST_BYTES_MAX {

@@ -16,15 +16,12 @@ const PURPOSE_MAX: usize = 4096;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Uia {
-    /// The identifier.
     pub id: Uri,
     /// The user.
     pub subject: IntentSubject,
     /// The purpose, in natural language; at least three characters.
     pub purpose: NonEmptyText,
-    /// The constraints.
     pub constraints: IntentConstraints,
-    /// The budget.
     pub risk_budget: RiskBudget,
     /// The rules of the host that apply, by profile.
     pub policy_profile: NonEmptyText,

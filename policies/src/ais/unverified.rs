@@ -54,7 +54,6 @@ impl<T: ArtifactContent> UnverifiedArtifact<T> {
     /// Reads an artifact with exactly the fields of its schema.
     ///
     /// # Errors
-    ///
     /// [`ArtifactError`] states the first problem.
     pub fn read(value: &Value) -> Result<Self, ArtifactError> {
         let artifact = T::ARTIFACT;
@@ -141,7 +140,6 @@ fn null_in<'a>(name: &'a str, value: &'a Value) -> Option<&'a str> {
     }
 }
 
-/// Returns the name of the member with the signature.
 pub(super) fn signature_member(artifact: AisArtifact) -> &'static str {
     if artifact == AisArtifact::Ibe { "sig" } else { "proof" }
 }

@@ -1,9 +1,9 @@
 //! The rules about signing approvers. People are counted, never keys, files or names, and the
 //! requester is never an approver of the same run. A file that does not count is reported, but the
-//! rule refuses only if the file was needed; `standing` refuses a file that could not be read.
+//! rule refuses only if it was needed; `request_rules` refuses unreadable files.
 //!
-//! The request waits if further signatures could satisfy the rules and the trust store has people
-//! who could give them. Otherwise it is refused.
+//! The request waits if further signatures of people in the trust store could satisfy the rules.
+//! Otherwise it is refused.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,6 @@ const SELF_RULE: RuleName = RuleName::ApprovalSelf;
 pub(super) struct Approvers<'v, 's> {
     votes: &'v VerifiedSignatures<'s>,
     approvers: Vec<&'v VerifiedPerson<'s>>,
-    /// Approvals by the requester.
     self_approvals: Vec<&'v VerifiedPerson<'s>>,
     approved_by: &'v str,
     /// The requester named in the text.
@@ -81,8 +80,7 @@ impl<'v, 's> Approvers<'v, 's> {
         }
     }
 
-    /// Reports the same rules for a request that needs no signature. The requester must be known
-    /// even then.
+    /// Reports the same rules if no signature is required. The requester must be known even then.
     pub(super) fn report_not_required(&self, findings: &mut Findings) {
         let of_signers = [
             RuleName::ApprovalSignature,
@@ -209,7 +207,6 @@ impl<'v, 's> Approvers<'v, 's> {
         self.hold_or_refuse(findings, (RULE, Code::ApprovalPrincipal), reason, hint);
     }
 
-    /// Returns the number of different approvers.
     pub(super) fn approver_count(&self) -> usize {
         self.approvers.iter().map(|voter| voter.person).collect::<BTreeSet<_>>().len()
     }
@@ -254,9 +251,8 @@ impl<'v, 's> Approvers<'v, 's> {
     }
 }
 
-/// Returns whether the trust store has enough people for this text, including the approver that it
-/// names. Earlier signatures make no difference: a person who signed for another purpose may still
-/// approve.
+/// Returns whether the trust store has enough people for this text, including the named approver.
+/// Earlier signatures change nothing: a person who signed for another purpose may still approve.
 fn enough_signers(
     request: &Request,
     rules: &ApprovalRules,

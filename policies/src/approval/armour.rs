@@ -6,8 +6,7 @@ use base64ct::{Base64, Encoding};
 const BEGIN: &[u8] = b"-----BEGIN SSH SIGNATURE-----\n";
 const END: &[u8] = b"\n-----END SSH SIGNATURE-----";
 
-/// Returns the bytes inside the armour. Blanks and line ends inside it are ignored, and so is any
-/// text after it.
+/// Returns the bytes inside the armour, ignoring blanks and line ends in it and text after it.
 pub(super) fn decode(armoured: &[u8]) -> Option<Vec<u8>> {
     let rest = armoured.strip_prefix(BEGIN)?;
     let end = rest.windows(END.len()).position(|window| window == END)?;

@@ -21,9 +21,7 @@ pub struct SignerKey {
 model::closed_set! {
     /// The accepted kinds of key.
     pub enum KeyKind {
-        /// `ssh-ed25519`
         Ed25519 = "ssh-ed25519",
-        /// `ecdsa-sha2-nistp256`
         P256 = "ecdsa-sha2-nistp256",
         /// `sk-ssh-ed25519@openssh.com`: Ed25519 in a security key.
         SkEd25519 = "sk-ssh-ed25519@openssh.com",
@@ -77,7 +75,6 @@ impl SignerKey {
     /// Reads `key-type base64 [comment]`, as in a `.pub` file.
     ///
     /// # Errors
-    ///
     /// [`SignerKeyError`] says what is wrong.
     pub fn read(text: &str) -> Result<Self, SignerKeyError> {
         let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
@@ -95,7 +92,6 @@ impl SignerKey {
     /// Reads the wire encoding.
     ///
     /// # Errors
-    ///
     /// [`SignerKeyError`] says what is wrong.
     pub fn from_blob(blob: &[u8]) -> Result<Self, SignerKeyError> {
         let mut wire = WireReader::new(blob);

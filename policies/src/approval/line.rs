@@ -51,7 +51,6 @@ fn names(text: &str) -> Option<(&str, &str)> {
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// Splits off the first word.
 fn word(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once(BLANKS)?;
     Some((first, rest.trim_start_matches(BLANKS)))

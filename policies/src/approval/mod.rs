@@ -1,10 +1,9 @@
 //! The rules about approvers. A name in the text must never count as an approval, and if policy
 //! requires signatures nothing else may replace them.
 //!
-//! Start with `judge`, a pure function of request, signature files, trust store, policy, present
-//! time and the ledger's answer. `votes` verifies signatures; `people` and `standing` have one
-//! function for each rule; `sshsig`, `signers` and `revoked` read OpenSSH's formats with the
-//! meaning that `ssh-keygen -Y verify` gives them.
+//! Start with `judge`, a pure function. `verified_signatures` verifies; `approvers` and
+//! `request_rules` have one function for each rule; `sshsig`, `signers` and `revoked` read
+//! OpenSSH's formats with the meaning that `ssh-keygen -Y verify` gives them.
 
 mod approvers;
 mod armour;

@@ -1,5 +1,5 @@
 //! The types shared by the readers of signatures and the rules about approvals. None of them may
-//! claim more than was read: only `votes` and `signers` decide that a signature counts.
+//! claim more than was read: `verified_signatures` and `signers` decide that a signature counts.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +25,6 @@ pub const SIGNATURE_FILES_MAX: usize = 16;
 pub struct SignatureFile {
     /// The file's name, for messages.
     pub name: String,
-    /// The file's bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -33,7 +32,6 @@ pub struct SignatureFile {
 #[derive(Clone, Debug)]
 pub(crate) struct AllowedSigner {
     pub(crate) principals: PatternList,
-    /// The names as written in the file.
     pub(crate) principals_text: String,
     pub(crate) namespaces: Option<PatternList>,
     pub(crate) validity: ValidityWindow,

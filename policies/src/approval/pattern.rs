@@ -111,8 +111,7 @@ fn overlap(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Returns whether the bytes before the first `*` or `?` of either are equal. It is cheap and rules
-/// out most pairs.
+/// Compares the bytes before the first `*` or `?` of both: cheap, and it rules out most pairs.
 fn ends_agree<'a>(a: impl Iterator<Item = &'a u8>, b: impl Iterator<Item = &'a u8>) -> bool {
     let plain = |(x, y): &(&u8, &u8)| ![x, y].iter().any(|it| b"*?".contains(it));
     a.zip(b).take_while(plain).all(|(x, y)| x == y)
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_could_mean_nobody_are_slips() {
+    fn lists_that_could_mean_no_principal_are_slips() {
         for text in ["", "a,", ",a", "!", "!bob", "a\u{7}", "a\"b", &"a".repeat(256)] {
             assert!(PatternList::read(text).is_err(), "{text}");
         }

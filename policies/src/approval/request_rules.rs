@@ -11,8 +11,7 @@ use crate::findings::Findings;
 use crate::model::ApprovalRules;
 use crate::reasons::RuleName;
 
-/// Checks the order of the dates. The validator checked it as well, but the decision may come days
-/// later.
+/// Checks the order of the dates again: the decision may come days after the validator's check.
 pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {
     const RULE: RuleName = RuleName::ApprovalDateOrder;
     let (created, approved) = (request.created(), request.approved());
@@ -29,8 +28,7 @@ pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Finding
     findings.refuse(RULE, Code::ApprovalDateOrder, reason, hint);
 }
 
-/// Checks the age of the approval. Returns the last second in which it is valid, if policy sets a
-/// maximum age.
+/// Checks the age of the approval. Returns its last valid second, if policy sets a maximum age.
 pub(super) fn age(
     request: &Request,
     rules: &ApprovalRules,
@@ -56,8 +54,7 @@ pub(super) fn age(
     Some(expires)
 }
 
-/// Checks `x-audience`, which binds a request to one host. A host without a name satisfies no
-/// audience.
+/// Checks `x-audience`, the one host of a request. A host without a name satisfies no audience.
 pub(super) fn audience(
     request: &Request,
     rules: &ApprovalRules,

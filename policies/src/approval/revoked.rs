@@ -30,7 +30,6 @@ impl RevokedKeys {
     /// Reads a list of either form.
     ///
     /// # Errors
-    ///
     /// [`RevokedKeysError`] says what is wrong with the first thing that cannot be read.
     pub fn parse(bytes: &[u8]) -> Result<Self, RevokedKeysError> {
         if bytes.len() > REVOKED_BYTES_MAX {

@@ -5,7 +5,6 @@ use validator::{Request, RiskLevel, Sensitivity};
 
 use crate::model::RiskFloors;
 
-/// Returns the class with its reason.
 pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, String) {
     let risk = request.risk();
     let mut found = vec![(risk.level(), "its own words")];

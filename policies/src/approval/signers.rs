@@ -39,7 +39,6 @@ impl AllowedSigners {
     /// Reads the text of an `allowed_signers` file; times in it without `Z` are UTC.
     ///
     /// # Errors
-    ///
     /// [`AllowedSignersError`] names the first line that cannot be used.
     pub fn parse(text: &str) -> Result<Self, AllowedSignersError> {
         Self::parse_in(text, StandardTime::UTC)
@@ -49,7 +48,6 @@ impl AllowedSigners {
     /// `ssh-keygen` reads them on a host of that zone.
     ///
     /// # Errors
-    ///
     /// [`AllowedSignersError`] names the first line that cannot be used.
     pub fn parse_in(text: &str, zone: StandardTime) -> Result<Self, AllowedSignersError> {
         if text.len() > SIGNERS_BYTES_MAX {
@@ -109,7 +107,6 @@ impl AllowedSigners {
     /// verify` gives the same answer.
     ///
     /// # Errors
-    ///
     /// [`EntitlementError`] states the reason.
     pub fn entitles(
         &self,
@@ -137,7 +134,6 @@ impl AllowedSigners {
     /// namespace at that time.
     ///
     /// # Errors
-    ///
     /// [`EntitlementError`] states why no line does.
     pub(crate) fn names_for(
         &self,
@@ -172,8 +168,7 @@ impl AllowedSigners {
         })
     }
 
-    /// Returns whether any line could give this person the name, including names that only look
-    /// alike.
+    /// Returns whether any line could give this person the name, or one that looks alike.
     pub(crate) fn person_may_be(&self, person: usize, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.person == person && entry.principals.resembles(name))
     }

@@ -1,5 +1,5 @@
 //! SSH signatures of files (OpenSSH's PROTOCOL.sshsig), read and verified over exact bytes. A
-//! signature is a claim until it is verified. Only verification may make a [`VerifiedSshSignature`]. For a
+//! signature is a claim until it is verified: only then may a [`VerifiedSshSignature`] exist. For a
 //! security key the proof includes a touch, which `ssh-keygen -Y verify` does not check.
 
 use std::fmt;
@@ -90,7 +90,6 @@ pub enum SignatureError {
     TooLarge,
     /// Not the armour and the fields of an SSH signature.
     NotASignature,
-    /// A version that is not known.
     Version(u32),
     /// A hash other than sha256 and sha512.
     Hash(String),
@@ -100,12 +99,10 @@ pub enum SignatureError {
     Mismatch(KeyKind),
     /// A signature of other bytes or by another key.
     Unverified {
-        /// The fingerprint of the key in the signature.
         fingerprint: String,
     },
     /// The security key signed without being touched.
     NoTouch {
-        /// The fingerprint of the key in the signature.
         fingerprint: String,
     },
 }
@@ -146,7 +143,6 @@ impl SshSignature {
     /// Reads the armoured form that `ssh-keygen -Y sign` writes.
     ///
     /// # Errors
-    ///
     /// [`SignatureError`] says why it could never verify.
     pub fn parse(armoured: &[u8]) -> Result<Self, SignatureError> {
         if armoured.len() > SIGNATURE_BYTES_MAX {
@@ -201,7 +197,6 @@ impl SshSignature {
     /// was touched.
     ///
     /// # Errors
-    ///
     /// [`SignatureError::Unverified`] or [`SignatureError::NoTouch`].
     pub fn verify(self, message: &[u8]) -> Result<VerifiedSshSignature, SignatureError> {
         let fingerprint = || self.key.fingerprint();

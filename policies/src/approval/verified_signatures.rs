@@ -13,7 +13,6 @@ use super::model::{
 use super::signers::AllowedSigners;
 use super::sshsig::{SshSignature, Touch};
 
-/// A person whose signature verified.
 pub(crate) struct VerifiedPerson<'s> {
     pub(crate) person: usize,
     pub(crate) fingerprint: String,
@@ -41,7 +40,6 @@ pub(crate) struct UnusableSignature {
     pub(crate) revoked: bool,
 }
 
-/// The results of all signature files.
 #[derive(Default)]
 pub(crate) struct VerifiedSignatures<'s> {
     pub(crate) approvals: Vec<VerifiedPerson<'s>>,
@@ -51,7 +49,6 @@ pub(crate) struct VerifiedSignatures<'s> {
     pub(crate) too_many: bool,
 }
 
-/// The rules and keys by which signatures are judged.
 pub(crate) struct SignatureCheck<'s> {
     pub(crate) signers: &'s AllowedSigners,
     /// True if a security key must have checked a PIN or a finger.
@@ -136,8 +133,8 @@ impl<'s> SignatureCheck<'s> {
         let person = first.person;
         let verified = signature.verify(request.bytes()).map_err(|error| error.to_string())?;
         let touch = verified.touch();
-        let asked = act == SignaturePurpose::Approve && self.user_verification;
-        if let Some(touch) = touch.filter(|touch| asked && !touch.user_verified()) {
+        let must_verify = act == SignaturePurpose::Approve && self.user_verification;
+        if let Some(touch) = touch.filter(|touch| must_verify && !touch.user_verified()) {
             let count = touch.counter();
             let why = format!(
                 "security key {fingerprint} did not verify its user by PIN or fingerprint \

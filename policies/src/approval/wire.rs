@@ -2,7 +2,6 @@
 //! A reader never reads past the end of its input. It must be finished, so that no bytes remain
 //! that another reader could interpret differently.
 
-/// The bytes that remain.
 #[derive(Clone, Copy)]
 pub(crate) struct WireReader<'a>(&'a [u8]);
 

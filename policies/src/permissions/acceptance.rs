@@ -28,14 +28,12 @@ pub struct AnswerEvidence<'e> {
     pub signatures: &'e [SignatureFile],
     /// The owner of the file, if the answer is a file.
     pub owner: Option<FileOwner>,
-    /// The present time.
     pub now: UtcTime,
 }
 
 /// The owner and mode of a file, as read from its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileOwner {
-    /// The user id.
     pub uid: u32,
     /// The permission bits.
     pub mode: u32,
@@ -73,7 +71,7 @@ impl AnswerRules {
     /// Reads the answer and checks that its author's answers count.
     ///
     /// # Errors
-    /// [`PermissionAnswerError`] states the problem, and for each signature the reason why it does not count.
+    /// [`PermissionAnswerError`] states the problem, and why each signature does not count.
     pub fn accept(
         &self,
         bytes: &[u8],

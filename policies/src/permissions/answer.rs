@@ -26,7 +26,6 @@ const USES_MAX: u32 = 1_000_000;
 pub struct PermissionAnswer {
     r#type: String,
     version: String,
-    /// The permission request that it answers.
     pub answers: AnsweredRequest,
     /// The answer: the contract's success emission.
     pub data: AnswerData,
@@ -39,12 +38,10 @@ pub struct PermissionAnswer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnsweredRequest {
-    /// The id of the request.
     pub id: PermissionRequestId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
-    /// The source of the request.
     pub source: PermissionSource,
 }
 
@@ -71,7 +68,6 @@ pub struct GrantLimits {
     /// The end of the grant: the first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires_utc: Option<UtcTime>,
-    /// The inputs that the grant covers.
     #[serde(default)]
     pub arguments: CoveredInputs,
 }

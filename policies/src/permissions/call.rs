@@ -78,8 +78,7 @@ struct RawTool {
     requests: Vec<RawCall>,
 }
 
-/// Only these members of a server's entry matter. `description`, `inputSchema` and others are
-/// ignored.
+/// Only these members of a server's entry matter; others, such as `inputSchema`, are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawToolDefinition {
@@ -121,8 +120,8 @@ impl PermissionCalls {
         let tool = ToolName::of_run(request.language());
         let inputs = input.as_object().cloned().into_iter().collect();
         let name = tool.as_str().to_owned();
-        let asked = ToolCalls { original_name: name, kind: "toolexec".into(), inputs };
-        Self(BTreeMap::from([(tool, asked)]))
+        let calls = ToolCalls { original_name: name, kind: "toolexec".into(), inputs };
+        Self(BTreeMap::from([(tool, calls)]))
     }
 
     /// Adds a tool. Further calls of the same tool are added to its inputs.
@@ -135,12 +134,12 @@ impl PermissionCalls {
         inputs: Vec<Map<String, Value>>,
     ) -> Result<(), CallsError> {
         let name = tool.as_str().to_owned();
-        let asked = self.0.entry(tool).or_insert_with(|| ToolCalls {
+        let calls = self.0.entry(tool).or_insert_with(|| ToolCalls {
             original_name: name,
             kind: "internal".into(),
             inputs: Vec::new(),
         });
-        asked.inputs.extend(inputs);
+        calls.inputs.extend(inputs);
         let crowded = self.0.len() > TOOLS_MAX || has_too_many_calls(&self.0);
         if crowded { Err(CallsError::TooMany) } else { Ok(()) }
     }
@@ -156,8 +155,8 @@ impl PermissionCalls {
             serde_json::from_value(value).map_err(|error| CallsError::Form(error.to_string()))?;
         let mut tools = BTreeMap::new();
         for (tool, form) in form.tools {
-            let asked = form.into_calls(&tool)?;
-            tools.insert(tool, asked);
+            let calls = form.into_calls(&tool)?;
+            tools.insert(tool, calls);
         }
         if tools.len() > TOOLS_MAX || has_too_many_calls(&tools) {
             return Err(CallsError::TooMany);
@@ -180,19 +179,17 @@ impl PermissionCalls {
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&ToolName) -> bool) -> Self {
         let kept = self.0.iter().filter(|(tool, _)| wanted(tool));
-        Self(kept.map(|(tool, asked)| (tool.clone(), asked.clone())).collect())
+        Self(kept.map(|(tool, calls)| (tool.clone(), calls.clone())).collect())
     }
 
-    /// Returns the digest of the calls. It is the same for the same source, tools and inputs in any
-    /// member order.
+    /// Returns the digest of source, tools and inputs. The order of members makes no difference.
     pub(crate) fn sha256(&self, source: &PermissionSource) -> Sha256 {
         let tools: BTreeMap<_, Vec<String>> = self
             .iter()
-            .map(|(tool, asked)| (tool, asked.digests().map(|it| it.to_string()).collect()))
+            .map(|(tool, calls)| (tool, calls.digests().map(|it| it.to_string()).collect()))
             .collect();
         let bytes = serde_json::to_vec(&json!({ "source": source, "tools": tools }));
-        // Serialization cannot fail, because keys and values are text. The fallback would only
-        // disable the detection of equal requests.
+        // It cannot fail: keys and values are text. The fallback would only miss equal requests.
         Sha256::of(&bytes.unwrap_or_else(|_| format!("{source:?} {tools:?}").into_bytes()))
     }
 }
@@ -221,14 +218,13 @@ impl RawTool {
 }
 
 impl ToolCalls {
-    /// Returns the digest of each input.
     pub(crate) fn digests(&self) -> impl Iterator<Item = Sha256> {
         self.inputs.iter().map(digest)
     }
 }
 
 fn has_too_many_calls(tools: &BTreeMap<ToolName, ToolCalls>) -> bool {
-    tools.values().any(|asked| asked.inputs.len() > CALLS_MAX)
+    tools.values().any(|calls| calls.inputs.len() > CALLS_MAX)
 }
 
 /// Returns the SHA-256 of the input as compact JSON, members in code point order.

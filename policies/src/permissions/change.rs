@@ -18,14 +18,11 @@ use super::trace::Traceparent;
 pub struct TrailEntry {
     /// The number, one more than that of the previous entry.
     pub number: u64,
-    /// The time.
     #[serde(with = "as_text")]
     pub at: UtcTime,
     /// The trace of the caller.
     pub traceparent: Traceparent,
-    /// The author.
     pub by: Author,
-    /// The change.
     pub change: PermissionChange,
 }
 
@@ -34,52 +31,31 @@ pub struct TrailEntry {
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum PermissionChange {
     /// A permission request was filed.
-    Lodged(OpenPermissionRequest),
+    #[serde(alias = "lodged")]
+    Filed(OpenPermissionRequest),
     /// A permission request was withdrawn and can no longer be answered.
-    Withdrawn {
-        /// The permission request.
-        request: PermissionRequestId,
-    },
+    Withdrawn { request: PermissionRequestId },
     /// A person answered.
     Answered {
-        /// The permission request.
         request: PermissionRequestId,
-        /// The source.
         source: PermissionSource,
-        /// The tools granted.
         granted: Vec<GrantedTool>,
-        /// The tools denied.
         denied: Vec<DeniedTool>,
-        /// The person's comment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commentary: Option<String>,
     },
     /// Calls were started.
     Spent {
-        /// The source.
         source: PermissionSource,
         /// One use for each call whose grant has a limited number of uses.
         uses: Vec<GrantUse>,
     },
     /// Grants were revoked. Open permission requests about the tool can no longer be answered.
-    Revoked {
-        /// The source.
-        source: PermissionSource,
-        /// The tool.
-        tool: ToolName,
-        /// The grants.
-        grants: Vec<GrantId>,
-    },
+    Revoked { source: PermissionSource, tool: ToolName, grants: Vec<GrantId> },
     /// A denial was removed. The tool may be requested again.
-    Lifted {
-        /// The source.
-        source: PermissionSource,
-        /// The tool.
-        tool: ToolName,
-    },
+    Lifted { source: PermissionSource, tool: ToolName },
     /// The workflow ended, and all its permissions were deleted.
     CleanedUp {
-        /// The source.
         source: PermissionSource,
         /// The idle time in seconds after which it was taken to have ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,10 +63,10 @@ pub enum PermissionChange {
     },
     /// The permissions at the start of a rewritten trail.
     Kept {
-        /// The source.
         source: PermissionSource,
         /// The permissions of some of its tools.
-        standings: Vec<ToolGrants>,
+        #[serde(alias = "standings")]
+        tools: Vec<ToolGrants>,
     },
 }
 
@@ -99,7 +75,7 @@ impl PermissionChange {
     #[must_use]
     pub fn source(&self) -> Option<&PermissionSource> {
         match self {
-            Self::Lodged(ask) => Some(&ask.source),
+            Self::Filed(ask) => Some(&ask.source),
             Self::Withdrawn { .. } => None,
             Self::Answered { source, .. }
             | Self::Spent { source, .. }
@@ -115,9 +91,7 @@ impl PermissionChange {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedTool {
-    /// The tool.
     pub tool: ToolName,
-    /// The grant.
     pub grant: PermissionGrant,
 }
 
@@ -125,9 +99,7 @@ pub struct GrantedTool {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeniedTool {
-    /// The tool.
     pub tool: ToolName,
-    /// The kind of denial.
     pub denial: PermissionDenial,
 }
 
@@ -135,7 +107,6 @@ pub struct DeniedTool {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantUse {
-    /// The tool.
     pub tool: ToolName,
     /// The grant, which has one use less now.
     pub grant: GrantId,

@@ -24,7 +24,6 @@ pub const CONTRACT_SCHEMA: &str = include_str!("contract-1.0.0.schema.json");
 pub struct Contract {
     /// The URI by which both sides know it.
     pub uri: &'static str,
-    /// The version.
     pub version: &'static str,
     /// The type of the event that it accepts.
     pub accepts: &'static str,
@@ -56,11 +55,9 @@ pub enum ShownInputs {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RequestData {
-    /// The agent.
     pub agent_id: String,
     /// The tools, by the names that agents use.
     pub requested_tools: Vec<ToolName>,
-    /// The reason, as text.
     pub reason: String,
     /// Further data about each tool.
     pub tool_meta_data: BTreeMap<ToolName, ToolMetaData>,
@@ -74,7 +71,6 @@ pub struct ToolMetaData {
     pub name: ToolName,
     /// The tool's own name.
     pub original_name: String,
-    /// The kind of tool.
     pub kind: String,
     /// The waiting calls; `None` if inputs are not shown.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -85,7 +81,6 @@ pub struct ToolMetaData {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownCall {
-    /// The input of the call.
     pub input: Map<String, Value>,
 }
 
@@ -96,13 +91,13 @@ impl RequestData {
         let tools: Vec<ToolName> = calls.iter().map(|(tool, _)| tool.clone()).collect();
         let names: Vec<&str> = tools.iter().map(ToolName::as_str).collect();
         let reason = format!("{} asks to call {}", source.name, names.join(", "));
-        let about = |(tool, asked): (&ToolName, &super::call::ToolCalls)| {
+        let about = |(tool, tool_calls): (&ToolName, &super::call::ToolCalls)| {
             let show = |input: &Map<String, Value>| ShownCall { input: input.clone() };
             let requests = match shown {
-                ShownInputs::Whole => Some(asked.inputs.iter().map(show).collect()),
+                ShownInputs::Whole => Some(tool_calls.inputs.iter().map(show).collect()),
                 ShownInputs::Withheld => None,
             };
-            let (original_name, kind) = (asked.original_name.clone(), asked.kind.clone());
+            let (original_name, kind) = (tool_calls.original_name.clone(), tool_calls.kind.clone());
             (tool.clone(), ToolMetaData { name: tool.clone(), original_name, kind, requests })
         };
         Self {

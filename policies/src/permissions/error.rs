@@ -28,21 +28,17 @@ pub enum PermissionError {
     NoInputs(ToolName),
     /// A call that is not permitted now.
     Blocked(ToolName, ToolFinding),
-    /// No tool was requested.
     NoToolRequested,
     /// All requested tools are permitted, so no person must be asked.
     AllApproved,
     /// The tool has nothing that could be revoked.
     NothingToRevoke(ToolName),
-    /// No such grant exists.
     NoGrant(GrantId),
     /// A storage limit is reached.
     Full(&'static str),
     /// An entry that contradicts the previous ones. Nothing may be based on it.
     Inconsistent {
-        /// The number of the entry.
         entry: u64,
-        /// The problem.
         why: &'static str,
     },
     /// No permissions of this source are stored.

@@ -36,7 +36,7 @@ impl ToolFinding {
 impl fmt::Display for ToolFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Denied(PermissionDenial::Said) => f.write_str("an answer denies it"),
+            Self::Denied(PermissionDenial::Named) => f.write_str("an answer denies it"),
             Self::Denied(PermissionDenial::LeftOut) => {
                 f.write_str("an answer leaves it out, which denies it")
             }

@@ -71,7 +71,6 @@ impl From<GrantId> for String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionGrant {
-    /// The id.
     pub id: GrantId,
     /// The number of calls that remain. `None` means any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,7 +100,8 @@ impl PermissionGrant {
 #[serde(rename_all = "snake_case")]
 pub enum PermissionDenial {
     /// The answer named it.
-    Said,
+    #[serde(rename = "said")]
+    Named,
     /// The answer granted others and left it out.
     LeftOut,
 }
@@ -110,7 +110,6 @@ pub enum PermissionDenial {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolGrants {
-    /// The tool.
     pub tool: ToolName,
     /// The denial, if the tool is denied. It has no grants then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,8 +120,7 @@ pub struct ToolGrants {
 }
 
 impl ToolGrants {
-    /// Returns the state of the tool alone. The state for particular inputs, or for several calls,
-    /// may differ.
+    /// Returns the state of the tool alone. It may differ for particular inputs or several calls.
     #[must_use]
     pub fn state(&self, now: UtcTime) -> ToolAuthorizationState {
         match self.denied {

@@ -7,29 +7,28 @@ use super::call::{ToolCalls, digest};
 use super::finding::ToolFinding;
 use super::grant::{GrantId, PermissionGrant, ToolGrants};
 
-/// Returns the inputs of the tool's calls, at least one: without a known input, one call of unknown
-/// input.
-fn inputs_of(asked: &ToolCalls) -> Vec<Option<Sha256>> {
-    match asked.inputs.is_empty() {
+/// Returns the inputs of the calls; without a known input, one call of unknown input.
+fn inputs_of(calls: &ToolCalls) -> Vec<Option<Sha256>> {
+    match calls.inputs.is_empty() {
         true => vec![None],
-        false => asked.inputs.iter().map(|input| Some(digest(input))).collect(),
+        false => calls.inputs.iter().map(|input| Some(digest(input))).collect(),
     }
 }
 
 /// Returns the grant that each call would use. Unlimited grants come first, then grants for these
 /// inputs only, then those that expire soonest, so that the more general grants remain.
 pub(super) fn choose_grants(
-    standing: &ToolGrants,
-    asked: &ToolCalls,
+    tool_grants: &ToolGrants,
+    calls: &ToolCalls,
     now: UtcTime,
 ) -> Result<Vec<GrantId>, ToolFinding> {
-    if let Some(denial) = standing.denied {
+    if let Some(denial) = tool_grants.denied {
         return Err(ToolFinding::Denied(denial));
     }
     let mut live: Vec<&PermissionGrant> =
-        standing.grants.iter().filter(|it| it.is_live(now)).collect();
+        tool_grants.grants.iter().filter(|it| it.is_live(now)).collect();
     if live.is_empty() {
-        return Err(if standing.grants.is_empty() {
+        return Err(if tool_grants.grants.is_empty() {
             ToolFinding::Missing
         } else {
             ToolFinding::Expired
@@ -41,7 +40,7 @@ pub(super) fn choose_grants(
     });
     let mut left: Vec<Option<u32>> = live.iter().map(|it| it.uses_left.map(|n| n.get())).collect();
     let mut used = Vec::new();
-    for input in inputs_of(asked) {
+    for input in inputs_of(calls) {
         let fits = |grant: &PermissionGrant| match input {
             Some(digest) => grant.is_for(|| digest),
             None => grant.inputs.is_none(),

@@ -86,8 +86,8 @@ impl PermissionManager for InMemoryStore {
         calls: &'c PermissionCalls,
         moment: &OperationContext,
     ) -> Result<BTreeMap<&'c ToolName, ToolFinding>, PermissionError> {
-        let find = |tool, asked| self.register.find(source, tool, asked, moment.now);
-        Ok(calls.iter().map(|(tool, asked)| (tool, find(tool, asked))).collect())
+        let find = |tool, tool_calls| self.register.find(source, tool, tool_calls, moment.now);
+        Ok(calls.iter().map(|(tool, tool_calls)| (tool, find(tool, tool_calls))).collect())
     }
 
     fn set(
@@ -125,7 +125,7 @@ impl PermissionManager for InMemoryStore {
             RequestPlan::New(calls) => {
                 let (ask, file): (OpenPermissionRequest, _) =
                     PermissionRequestFile::build(source, &calls, &self.terms, moment, nonce);
-                self.record(PermissionChange::Lodged(ask.clone()), moment, moment.by.clone())?;
+                self.record(PermissionChange::Filed(ask.clone()), moment, moment.by.clone())?;
                 Ok(FiledRequest { ask, file: Some(file) })
             }
         }

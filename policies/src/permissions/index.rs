@@ -15,13 +15,10 @@ use super::grant_choice::choose_grants;
 use super::name::{PermissionSource, SharedNames, ToolName};
 use super::request::{OpenPermissionRequest, PermissionRequestId};
 
-/// The maximum number of open permission requests.
 pub(super) const OPEN_MAX: usize = 10_000;
-/// The maximum number of tools of one source.
 pub(super) const TOOLS_PER_SOURCE_MAX: usize = 1024;
 /// The maximum number of grants of one tool of one source.
 pub(super) const GRANTS_MAX: usize = 16;
-/// The maximum number of sources.
 pub(super) const SOURCES_MAX: usize = 4_000_000;
 
 /// The index of current permissions.
@@ -31,7 +28,7 @@ pub struct PermissionIndex {
     last_decision: u64,
     pub(super) by_source: HashMap<PermissionSource, Vec<ToolGrants>>,
     pub(super) open: HashMap<PermissionRequestId, OpenPermissionRequest>,
-    pub(super) asked: HashMap<Sha256, PermissionRequestId>,
+    pub(super) open_by_digest: HashMap<Sha256, PermissionRequestId>,
     names: SharedNames,
     /// The time of the last entry about each workflow.
     last_entry: HashMap<PermissionSource, UtcTime>,
@@ -67,8 +64,7 @@ impl PermissionIndex {
         self.open.values()
     }
 
-    /// Returns the workflows that have stored permissions and no entry later than `since`, in no
-    /// particular order.
+    /// Returns the workflows with stored permissions and no entry after `since`, unordered.
     pub fn idle_since(&self, since: UtcTime) -> impl Iterator<Item = &PermissionSource> {
         let asking: HashSet<&PermissionSource> =
             self.open.values().map(|ask| &ask.source).collect();
@@ -90,18 +86,19 @@ impl PermissionIndex {
         &self,
         source: &PermissionSource,
         tool: &ToolName,
-        asked: &ToolCalls,
+        calls: &ToolCalls,
         now: UtcTime,
     ) -> ToolFinding {
-        let Some(standing) = self.grants_of(source, tool) else { return ToolFinding::Missing };
-        if let Some(denial) = standing.denied {
+        let Some(tool_grants) = self.grants_of(source, tool) else { return ToolFinding::Missing };
+        if let Some(denial) = tool_grants.denied {
             return ToolFinding::Denied(denial);
         }
         let unlimited = |it: &&PermissionGrant| it.uses_left.is_none() && it.inputs.is_none();
-        if let Some(grant) = standing.grants.iter().filter(unlimited).find(|it| it.is_live(now)) {
+        let mut without_limit = tool_grants.grants.iter().filter(unlimited);
+        if let Some(grant) = without_limit.find(|it| it.is_live(now)) {
             return ToolFinding::Granted(grant.id);
         }
-        match choose_grants(standing, asked, now) {
+        match choose_grants(tool_grants, calls, now) {
             Ok(grants) => {
                 grants.first().map_or(ToolFinding::NotCovered, |id| ToolFinding::Granted(*id))
             }
@@ -112,8 +109,8 @@ impl PermissionIndex {
     /// Applies the next entry.
     ///
     /// # Errors
-    /// [`PermissionError::Inconsistent`] if it contradicts the previous entries. The index remains readable
-    /// then, but no answer may be based on it.
+    /// [`PermissionError::Inconsistent`] if it contradicts the previous entries. The index remains
+    /// readable then, but no answer may be based on it.
     pub fn apply(&mut self, entry: TrailEntry) -> Result<(), PermissionError> {
         let number = entry.number;
         let wrong = |why| PermissionError::Inconsistent { entry: number, why };
@@ -122,7 +119,7 @@ impl PermissionIndex {
         }
         let decides = !matches!(
             entry.change,
-            PermissionChange::Lodged(_)
+            PermissionChange::Filed(_)
                 | PermissionChange::Withdrawn { .. }
                 | PermissionChange::Spent { .. }
         );
@@ -145,7 +142,7 @@ impl PermissionIndex {
 
     fn apply_change(&mut self, change: PermissionChange, at: UtcTime) -> Result<(), &'static str> {
         match change {
-            PermissionChange::Lodged(ask) => self.open_request(ask, at),
+            PermissionChange::Filed(ask) => self.open_request(ask, at),
             PermissionChange::Withdrawn { request } => self.close(&request),
             PermissionChange::Answered { request, source, granted, denied, commentary: _ } => {
                 self.close(&request)?;
@@ -160,14 +157,14 @@ impl PermissionIndex {
             PermissionChange::Revoked { source, tool, grants } => {
                 self.withdraw(&source, Some(&tool));
                 let mut known = true;
-                self.update(&source, &tool, |standing| {
-                    known = grants.iter().all(|id| standing.grants.iter().any(|it| it.id == *id));
-                    standing.grants.retain(|it| !grants.contains(&it.id));
+                self.update(&source, &tool, |held| {
+                    known = grants.iter().all(|id| held.grants.iter().any(|it| it.id == *id));
+                    held.grants.retain(|it| !grants.contains(&it.id));
                 });
                 if known { Ok(()) } else { Err("revokes a grant that does not exist") }
             }
             PermissionChange::Lifted { source, tool } => {
-                self.update(&source, &tool, |standing| standing.denied = None);
+                self.update(&source, &tool, |held| held.denied = None);
                 Ok(())
             }
             PermissionChange::CleanedUp { source, idle_sec: _ } => {
@@ -175,7 +172,7 @@ impl PermissionIndex {
                 self.by_source.remove(&source);
                 Ok(())
             }
-            PermissionChange::Kept { source, standings } => self.restore(source, standings),
+            PermissionChange::Kept { source, tools } => self.restore(source, tools),
         }
     }
 
@@ -190,17 +187,17 @@ impl PermissionIndex {
         if self.open.len() >= OPEN_MAX {
             self.open.retain(|_, open| at < open.expires);
             let open = &self.open;
-            self.asked.retain(|_, id| open.contains_key(id));
+            self.open_by_digest.retain(|_, id| open.contains_key(id));
         }
-        self.asked.insert(ask.asks_sha256, ask.id.clone());
+        self.open_by_digest.insert(ask.asks_sha256, ask.id.clone());
         self.open.insert(ask.id.clone(), ask);
         Ok(())
     }
 
     fn close(&mut self, id: &PermissionRequestId) -> Result<(), &'static str> {
         let ask = self.open.remove(id).ok_or("is about a permission request that is not open")?;
-        if self.asked.get(&ask.asks_sha256) == Some(id) {
-            self.asked.remove(&ask.asks_sha256);
+        if self.open_by_digest.get(&ask.asks_sha256) == Some(id) {
+            self.open_by_digest.remove(&ask.asks_sha256);
         }
         Ok(())
     }
@@ -210,17 +207,17 @@ impl PermissionIndex {
         let about = |ask: &OpenPermissionRequest| tool.is_none_or(|tool| ask.about(tool).is_some());
         self.open.retain(|_, ask| ask.source != *source || !about(ask));
         let open = &self.open;
-        self.asked.retain(|_, id| open.contains_key(id));
+        self.open_by_digest.retain(|_, id| open.contains_key(id));
     }
 
     fn deny(&mut self, source: &PermissionSource, DeniedTool { tool, denial }: DeniedTool) {
-        let standing = self.grants_mut(source, tool);
+        let tool_grants = self.grants_mut(source, tool);
         // An explicit denial is reported in preference to an omission.
-        standing.denied = match standing.denied {
-            Some(PermissionDenial::Said) => Some(PermissionDenial::Said),
+        tool_grants.denied = match tool_grants.denied {
+            Some(PermissionDenial::Named) => Some(PermissionDenial::Named),
             _ => Some(denial),
         };
-        standing.grants = Vec::new();
+        tool_grants.grants = Vec::new();
     }
 
     fn grant(
@@ -229,10 +226,10 @@ impl PermissionIndex {
         GrantedTool { tool, grant }: GrantedTool,
         at: UtcTime,
     ) {
-        let standing = self.grants_mut(source, tool);
-        if standing.denied.is_none() {
-            standing.grants.retain(|it| it.is_live(at));
-            standing.grants.push(grant);
+        let tool_grants = self.grants_mut(source, tool);
+        if tool_grants.denied.is_none() {
+            tool_grants.grants.retain(|it| it.is_live(at));
+            tool_grants.grants.push(grant);
         }
     }
 
@@ -252,16 +249,16 @@ impl PermissionIndex {
 
     fn spend(&mut self, source: &PermissionSource, spent: &GrantUse) -> Result<(), &'static str> {
         let mut known = false;
-        self.update(source, &spent.tool, |standing| {
-            let at = standing.grants.iter().position(|it| it.id == spent.grant);
-            let Some((at, uses)) = at.and_then(|at| Some((at, standing.grants[at].uses_left?)))
+        self.update(source, &spent.tool, |tool_grants| {
+            let at = tool_grants.grants.iter().position(|it| it.id == spent.grant);
+            let Some((at, uses)) = at.and_then(|at| Some((at, tool_grants.grants[at].uses_left?)))
             else {
                 return;
             };
             known = true;
             match std::num::NonZeroU32::new(uses.get() - 1) {
-                None => drop(standing.grants.remove(at)),
-                left => standing.grants[at].uses_left = left,
+                None => drop(tool_grants.grants.remove(at)),
+                left => tool_grants.grants[at].uses_left = left,
             }
         });
         if known { Ok(()) } else { Err("uses a grant that does not exist") }
@@ -288,15 +285,15 @@ impl PermissionIndex {
     fn restore(
         &mut self,
         source: PermissionSource,
-        standings: Vec<ToolGrants>,
+        tools: Vec<ToolGrants>,
     ) -> Result<(), &'static str> {
         let source = source.shared(&mut self.names);
-        for kept in standings {
+        for kept in tools {
             if self.grants_of(&source, &kept.tool).is_some() {
                 return Err("lists a tool twice");
             }
-            let standing = self.grants_mut(&source, kept.tool);
-            (standing.denied, standing.grants) = (kept.denied, kept.grants);
+            let tool_grants = self.grants_mut(&source, kept.tool);
+            (tool_grants.denied, tool_grants.grants) = (kept.denied, kept.grants);
         }
         Ok(())
     }

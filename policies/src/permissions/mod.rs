@@ -2,11 +2,10 @@
 //! The answers of people decide, never the output of a model. Anything missing, unread or doubtful
 //! must never count as an approval.
 //!
-//! Start with [`PermissionManager`]: `get` before a call, `request_builder` for blocked tools,
-//! `set` for an answer, `cleanup` at the end of the workflow. [`InMemoryStore`] stores permissions in
-//! memory; the crate `spool` stores them on disk. Both consist of a trail of [`Entry`]s and a
-//! [`PermissionIndex`] made from it. `plan` turns an operation into one [`Change`], and only `register`
-//! applies changes.
+//! Start with [`PermissionManager`]. [`InMemoryStore`] stores permissions in memory; the crate
+//! `spool` stores them on disk. Both consist of a trail of [`TrailEntry`]s and a
+//! [`PermissionIndex`] made from it. `plan` turns an operation into one [`PermissionChange`], and
+//! only `index` applies changes.
 
 mod acceptance;
 mod answer;

@@ -54,9 +54,7 @@ impl fmt::Display for Author {
 /// The time, the trace and the author of an operation (seed 003, `config.otelInfo`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OperationContext {
-    /// The present time.
     pub now: UtcTime,
-    /// The caller's trace.
     pub traceparent: Traceparent,
     /// The actor. For an answer, the person who gave it counts instead.
     pub by: Author,

@@ -146,12 +146,10 @@ impl ToolName {
 }
 
 /// The owner of permissions: agent × workflow × access-control scope (seed 003,
-/// `PermissionManagerContext`). Every part takes part in comparisons: the same agent of another
-/// tenant is another source.
+/// `PermissionManagerContext`). The same agent of another tenant is another source.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionSource {
-    /// The agent.
     pub name: AgentName,
     /// The workflow execution.
     pub subject: Subject,

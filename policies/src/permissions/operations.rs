@@ -18,8 +18,7 @@ use super::request::{OpenPermissionRequest, PermissionTerms};
 pub struct FiledRequest {
     /// The stored facts.
     pub ask: OpenPermissionRequest,
-    /// The bytes of the file for a person. `None` if the same request was filed before and is still
-    /// open.
+    /// The file for a person. `None` if the same request was filed before and is still open.
     pub file: Option<Vec<u8>>,
 }
 
@@ -110,9 +109,8 @@ pub trait PermissionManager {
         nonce: u64,
     ) -> Result<FiledRequest, Self::Error>;
 
-    /// Starts these calls, all or none. Each call uses up one use of exactly one grant with a
-    /// limited number. Returns `None` if no such grant is needed. Concurrent callers must not use
-    /// more than was granted.
+    /// Starts these calls, all or none. Each call uses up one use of exactly one limited grant;
+    /// `None` if none is needed. Concurrent callers must not use more than was granted.
     ///
     /// # Errors
     /// A call is not permitted, or the change could not be stored. No call may start then.
@@ -127,8 +125,7 @@ pub trait PermissionManager {
     /// tool, so that no earlier answer can restore them. A denial remains.
     ///
     /// # Errors
-    /// The tool has no such grant, or neither grants nor open permission requests; or the change
-    /// could not be stored.
+    /// The tool has no such grant, or neither grants nor open requests; or storing failed.
     fn revoke(
         &mut self,
         source: &PermissionSource,

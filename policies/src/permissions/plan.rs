@@ -30,8 +30,7 @@ pub enum RequestPlan<'r> {
 }
 
 impl PermissionIndex {
-    /// Returns the calls that a person must be asked about, without those that cannot be requested.
-    /// Denied tools are never requested again.
+    /// Returns the calls that a person must be asked about. Denied tools are never requested again.
     ///
     /// # Errors
     /// No tool can be requested, or too many permission requests are open.
@@ -43,8 +42,8 @@ impl PermissionIndex {
     ) -> Result<RequestPlan<'_>, PermissionError> {
         let mut denied = None;
         let mut wanted = Vec::new();
-        for (tool, asked) in calls.iter() {
-            let found = self.find(source, tool, asked, now);
+        for (tool, tool_calls) in calls.iter() {
+            let found = self.find(source, tool, tool_calls, now);
             match found.state() {
                 ToolAuthorizationState::Requestable => wanted.push(tool),
                 ToolAuthorizationState::Denied => denied = Some((tool.clone(), found)),
@@ -59,7 +58,7 @@ impl PermissionIndex {
             });
         }
         let calls = calls.only(|tool| wanted.contains(&tool));
-        let same = self.asked.get(&calls.sha256(source)).and_then(|id| self.open.get(id));
+        let same = self.open_by_digest.get(&calls.sha256(source)).and_then(|id| self.open.get(id));
         if let Some(open) = same.filter(|open| now < open.expires) {
             return Ok(RequestPlan::AlreadyOpen(open));
         }
@@ -91,9 +90,9 @@ impl PermissionIndex {
                 granted.push(GrantedTool { tool: tool.clone(), grant });
             }
         }
-        let said = answer.data.denied.iter();
+        let denied = answer.data.denied.iter();
         let denied =
-            said.map(|tool| DeniedTool { tool: tool.clone(), denial: PermissionDenial::Said });
+            denied.map(|tool| DeniedTool { tool: tool.clone(), denial: PermissionDenial::Named });
         let named = |tool: &ToolName| {
             answer.data.granted.contains(tool) || answer.data.denied.contains(tool)
         };
@@ -151,11 +150,11 @@ impl PermissionIndex {
         if held.map_or(0, Vec::len) + new > TOOLS_PER_SOURCE_MAX {
             return Err(PermissionError::Full("one workflow has 1024 tools"));
         }
-        let live = |standing: &ToolGrants| {
-            standing.grants.iter().filter(|grant| grant.is_live(now)).count()
+        let live = |tool_grants: &ToolGrants| {
+            tool_grants.grants.iter().filter(|grant| grant.is_live(now)).count()
         };
         let full = |it: &&GrantedTool| {
-            self.grants_of(source, &it.tool).is_some_and(|standing| live(standing) >= GRANTS_MAX)
+            self.grants_of(source, &it.tool).is_some_and(|one| live(one) >= GRANTS_MAX)
         };
         match granted.iter().find(full) {
             Some(_) => Err(PermissionError::Full("one tool has 16 grants")),
@@ -163,8 +162,7 @@ impl PermissionIndex {
         }
     }
 
-    /// Returns the change that starts these calls, all or none. Returns `None` if no limited grant
-    /// is used.
+    /// Returns the change that starts these calls, all or none; `None` if it uses no limited grant.
     ///
     /// # Errors
     /// [`PermissionError::Blocked`] names the first tool that is not permitted.
@@ -178,13 +176,13 @@ impl PermissionIndex {
             return Err(PermissionError::NoToolRequested);
         }
         let mut uses = Vec::new();
-        for (tool, asked) in calls.iter() {
+        for (tool, tool_calls) in calls.iter() {
             let blocked = |found| PermissionError::Blocked(tool.clone(), found);
-            let standing = self.grants_of(source, tool);
-            let standing = standing.ok_or_else(|| blocked(ToolFinding::Missing))?;
-            for id in choose_grants(standing, asked, now).map_err(blocked)? {
+            let tool_grants = self.grants_of(source, tool);
+            let tool_grants = tool_grants.ok_or_else(|| blocked(ToolFinding::Missing))?;
+            for id in choose_grants(tool_grants, tool_calls, now).map_err(blocked)? {
                 let counted = |it: &PermissionGrant| it.id == id && it.uses_left.is_some();
-                if standing.grants.iter().any(counted) {
+                if tool_grants.grants.iter().any(counted) {
                     uses.push(GrantUse { tool: tool.clone(), grant: id });
                 }
             }
@@ -194,8 +192,7 @@ impl PermissionIndex {
             .filter(|it| !matches!(it, PermissionChange::Spent { uses, .. } if uses.is_empty())))
     }
 
-    /// Returns the change that revokes one grant of a tool, or all. A denial remains, so the change
-    /// never permits more.
+    /// Returns the change that revokes one grant of a tool, or all. It never removes a denial.
     ///
     /// # Errors
     /// The tool has no such grant, or neither grants nor open permission requests.
@@ -205,8 +202,8 @@ impl PermissionIndex {
         tool: &ToolName,
         one: Option<GrantId>,
     ) -> Result<PermissionChange, PermissionError> {
-        let standing = self.grants_of(source, tool);
-        let grants = standing.into_iter().flat_map(|it| &it.grants).map(|it| it.id);
+        let tool_grants = self.grants_of(source, tool);
+        let grants = tool_grants.into_iter().flat_map(|it| &it.grants).map(|it| it.id);
         let grants: Vec<GrantId> = grants.filter(|id| one.is_none_or(|one| one == *id)).collect();
         let waits = self.open.values().any(|it| it.source == *source && it.about(tool).is_some());
         match (grants.is_empty(), one) {
@@ -223,15 +220,14 @@ impl PermissionIndex {
     /// # Errors
     /// No such grant exists.
     pub fn owner_of(&self, id: GrantId) -> Result<(PermissionSource, ToolName), PermissionError> {
-        let has = |standing: &ToolGrants| standing.grants.iter().any(|grant| grant.id == id);
-        let found = self.tool_grants().find(|(_, standing)| has(standing));
+        let has = |tool_grants: &ToolGrants| tool_grants.grants.iter().any(|grant| grant.id == id);
+        let found = self.tool_grants().find(|(_, tool_grants)| has(tool_grants));
         found
             .map(|(source, it)| (source.clone(), it.tool.clone()))
             .ok_or(PermissionError::NoGrant(id))
     }
 
-    /// Returns the change that removes a denial, so that the tool may be requested again. Older
-    /// grants are not restored.
+    /// Returns the change that removes a denial. Older grants are not restored.
     ///
     /// # Errors
     /// The tool is not denied.
@@ -241,7 +237,7 @@ impl PermissionIndex {
         tool: &ToolName,
     ) -> Result<PermissionChange, PermissionError> {
         match self.grants_of(source, tool) {
-            Some(standing) if standing.denied.is_some() => {
+            Some(tool_grants) if tool_grants.denied.is_some() => {
                 Ok(PermissionChange::Lifted { source: source.clone(), tool: tool.clone() })
             }
             _ => Err(PermissionError::NothingToRevoke(tool.clone())),
@@ -251,8 +247,8 @@ impl PermissionIndex {
     /// Returns the change that deletes a workflow, or `None` if nothing of it is stored.
     #[must_use]
     pub fn plan_cleanup(&self, source: &PermissionSource) -> Option<PermissionChange> {
-        let asked = self.open.values().any(|ask| ask.source == *source);
-        let kept = self.by_source.contains_key(source) || asked;
+        let waiting = self.open.values().any(|ask| ask.source == *source);
+        let kept = self.by_source.contains_key(source) || waiting;
         kept.then(|| PermissionChange::CleanedUp { source: source.clone(), idle_sec: None })
     }
 
@@ -269,27 +265,27 @@ impl PermissionIndex {
         self.idle_since(since).map(cleaned_up).collect()
     }
 
-    /// Returns the changes that restore the current permissions in a new trail, without those that
-    /// have expired.
+    /// Returns the changes that restore the permissions in a new trail, without expired ones.
     pub fn snapshot(&self, now: UtcTime) -> impl Iterator<Item = PermissionChange> {
         let open = self.open.values().filter(move |ask| now < ask.expires).cloned();
         let held = self.by_source.iter().flat_map(move |(source, held)| {
             held.chunks(SNAPSHOT_TOOLS).filter_map(move |chunk| {
-                let live = chunk.iter().filter_map(|standing| without_expired(standing, now));
-                let standings: Vec<ToolGrants> = live.collect();
+                let live = chunk.iter().filter_map(|it| without_expired(it, now));
+                let tools: Vec<ToolGrants> = live.collect();
                 let source = source.clone();
-                (!standings.is_empty()).then_some(PermissionChange::Kept { source, standings })
+                (!tools.is_empty()).then_some(PermissionChange::Kept { source, tools })
             })
         });
-        open.map(PermissionChange::Lodged).chain(held)
+        open.map(PermissionChange::Filed).chain(held)
     }
 }
 
-fn without_expired(standing: &ToolGrants, now: UtcTime) -> Option<ToolGrants> {
-    let grants = standing.grants.iter().filter(|it| it.is_live(now)).cloned().collect::<Vec<_>>();
-    let stands = standing.denied.is_some() || !grants.is_empty();
-    let (tool, denied) = (standing.tool.clone(), standing.denied);
-    stands.then_some(ToolGrants { tool, denied, grants })
+fn without_expired(tool_grants: &ToolGrants, now: UtcTime) -> Option<ToolGrants> {
+    let live = tool_grants.grants.iter().filter(|it| it.is_live(now));
+    let grants = live.cloned().collect::<Vec<_>>();
+    let is_kept = tool_grants.denied.is_some() || !grants.is_empty();
+    let (tool, denied) = (tool_grants.tool.clone(), tool_grants.denied);
+    is_kept.then_some(ToolGrants { tool, denied, grants })
 }
 
 fn grant_from(
@@ -307,11 +303,11 @@ fn grant_from(
     let inputs = match limits.arguments {
         CoveredInputs::Any => None,
         CoveredInputs::AsRequested => {
-            let asked = ask.about(tool).map(|it| it.inputs.clone()).unwrap_or_default();
-            if asked.is_empty() {
+            let requested = ask.about(tool).map(|it| it.inputs.clone()).unwrap_or_default();
+            if requested.is_empty() {
                 return Err(PermissionError::NoInputs(tool.clone()));
             }
-            Some(asked.into_boxed_slice())
+            Some(requested.into_boxed_slice())
         }
     };
     Ok(PermissionGrant { id, uses_left, expires: limits.expires_utc, inputs })

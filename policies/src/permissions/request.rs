@@ -20,8 +20,7 @@ pub const PERMISSION_REQUEST_OPEN_SEC: i64 = 7 * 24 * 60 * 60;
 /// The maximum size of a permission request file in bytes.
 pub const PERMISSION_REQUEST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The id of a permission request, `PR-YYYYMMDD-HHMMSSZ-<16 hex digits>`, which is also its file
-/// name.
+/// The id of a permission request and its file name: `PR-YYYYMMDD-HHMMSSZ-<16 hex digits>`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PermissionRequestId(String);
@@ -39,8 +38,7 @@ impl fmt::Display for PermissionRequestIdError {
 impl std::error::Error for PermissionRequestIdError {}
 
 impl PermissionRequestId {
-    /// Makes the id of a new permission request. The nonce is random, so that the id cannot be
-    /// predicted.
+    /// Makes the id of a new permission request. A random nonce makes it unpredictable.
     #[must_use]
     pub fn new(now: UtcTime, nonce: u64) -> Self {
         Self(format!("PR-{}-{nonce:016x}", now.compact()))
@@ -94,14 +92,11 @@ impl fmt::Display for PermissionRequestId {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenPermissionRequest {
-    /// The id.
     pub id: PermissionRequestId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
-    /// The source that asks.
     pub source: PermissionSource,
-    /// The requested tools.
     pub tools: Vec<RequestedTool>,
     /// The digest of the requested calls, so that the same request is not open twice.
     #[serde(with = "as_text")]
@@ -117,7 +112,6 @@ pub struct OpenPermissionRequest {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedTool {
-    /// The tool.
     pub tool: ToolName,
     /// The digests of the waiting calls' inputs.
     #[serde(with = "as_text::each")]
@@ -136,9 +130,7 @@ impl OpenPermissionRequest {
 pub struct PermissionRequestFile {
     r#type: String,
     version: String,
-    /// The id.
     pub id: PermissionRequestId,
-    /// The source that asks.
     pub source: PermissionSource,
     #[serde(deserialize_with = "Option::deserialize")]
     domains: Option<Domains>,
@@ -175,15 +167,14 @@ impl PermissionRequestFile {
             expires_utc: expires,
             data: RequestData::of(source, calls, terms.shown),
         };
-        // Serialization cannot fail, because every key is text. A file without bytes could not be
-        // answered.
+        // It cannot fail: every key is text. A file without bytes could not be answered.
         let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
         bytes.push(b'\n');
         let tools = calls
             .iter()
-            .map(|(tool, asked)| RequestedTool {
+            .map(|(tool, tool_calls)| RequestedTool {
                 tool: tool.clone(),
-                inputs: asked.digests().collect(),
+                inputs: tool_calls.digests().collect(),
             })
             .collect();
         let open = OpenPermissionRequest {

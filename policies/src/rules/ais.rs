@@ -5,8 +5,8 @@
 use validator::{Code, Request};
 
 use crate::ais::{
-    AisBundle, AisTrustStore, EnvironmentDigests, GuardCheck, GuardInput, GuardVerdict as Said,
-    Judgement, RequestFacts, judge,
+    AisBundle, AisTrustStore, EnvironmentDigests, GuardCheck, GuardInput, GuardVerdict, Judgement,
+    RequestFacts, judge,
 };
 use crate::evidence::{AisEvidence, AisFile};
 use crate::findings::Findings;
@@ -32,13 +32,13 @@ pub(crate) fn judge_bundle(
     }
     let Some((name, bundle, trust)) = read(evidence, findings) else { return };
     let facts = RequestFacts::of(request);
-    let supply = used_by(evidence.supply, runtime);
+    let digests = used_by(evidence.supply, runtime);
     let judgement = judge(&GuardInput {
         bundle: &bundle,
         trust,
         rules: &policy.rules.ais.rules,
         request: Some(&facts),
-        supply: &supply,
+        supply: &digests,
         now,
         nonce_used: &|nonce| evidence.nonces_used.is_some_and(|used| used.contains(nonce)),
     });
@@ -121,9 +121,9 @@ fn report(name: &str, judgement: Judgement, findings: &mut Findings) {
 
 fn verdict(check: &GuardCheck) -> Verdict {
     match check.verdict {
-        Said::Passed => Verdict::Pass,
-        Said::NotApplicable => Verdict::NotApplicable,
-        Said::Refused(_) => Verdict::Refuse,
+        GuardVerdict::Passed => Verdict::Pass,
+        GuardVerdict::NotApplicable => Verdict::NotApplicable,
+        GuardVerdict::Refused(_) => Verdict::Refuse,
     }
 }
 

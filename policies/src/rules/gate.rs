@@ -47,12 +47,11 @@ pub(crate) struct ApprovalFacts<'a> {
     pub(crate) holds: bool,
 }
 
-/// Applies the gate if a runtime was chosen.
 pub(crate) fn judge(
     request: &Request,
     policy: &Policy,
     runtime: Option<&RuntimeRule>,
-    standing: &ApprovalFacts<'_>,
+    approval_facts: &ApprovalFacts<'_>,
     evidence: &DecisionEvidence<'_>,
     findings: &mut Findings,
 ) {
@@ -61,8 +60,8 @@ pub(crate) fn judge(
         return;
     };
     let mode = policy.rules.gate;
-    let state = state(request, policy, standing, evidence);
-    let case = GateInput { request, policy, runtime, standing, evidence };
+    let state = state(request, policy, approval_facts, evidence);
+    let case = GateInput { request, policy, runtime, approval_facts, evidence };
     let result = case.event(state).gate();
     report(&result, mode, || case.event(AuthorizationState::Confirmed).gate().passes(), findings);
     findings.gate = Some(GateFinding { mode, result });
@@ -77,25 +76,25 @@ fn report(
     let route = result.recommended_action;
     let why: Vec<&str> =
         result.hard_blockers.iter().chain(&result.reasons).map(String::as_str).collect();
-    let said = format!("{}: {}", route.as_str(), why.join(", "));
+    let reason = format!("{}: {}", route.as_str(), why.join(", "));
     if result.passes() {
-        findings.pass(RULE, said);
+        findings.pass(RULE, reason);
         return;
     }
     if mode == GateMode::Shadow {
-        findings.pass(RULE, format!("not enforced (aana.mode is shadow): {said}"));
+        findings.pass(RULE, format!("not enforced (aana.mode is shadow): {reason}"));
         return;
     }
     let code = Code::Gate(code_of(result));
     if would_pass() {
-        findings.follow_refusal(RULE, format!("{said}; the missing approvals would satisfy it"));
+        findings.follow_refusal(RULE, format!("{reason}; the missing approvals would satisfy it"));
         return;
     }
     match route {
         Route::Ask | Route::Defer => {
-            findings.hold(RULE, code, said, "provide what the gate requires (docs/gate.md)");
+            findings.hold(RULE, code, reason, "provide what the gate requires (docs/gate.md)");
         }
-        _ => findings.refuse(RULE, code, said, "see docs/gate.md for the meaning of each name"),
+        _ => findings.refuse(RULE, code, reason, "see docs/gate.md for the meaning of each name"),
     }
 }
 
@@ -106,17 +105,16 @@ fn code_of(result: &GateResult) -> &'static str {
     first.unwrap_or_else(|| result.recommended_action.as_str())
 }
 
-/// Returns the first state that applies, in this order: confirmed, validated, authenticated,
-/// claimed.
+/// Returns the first state that applies: confirmed, validated, authenticated, claimed.
 fn state(
     request: &Request,
     policy: &Policy,
-    standing: &ApprovalFacts<'_>,
+    approval_facts: &ApprovalFacts<'_>,
     evidence: &DecisionEvidence<'_>,
 ) -> AuthorizationState {
-    if standing.holds && standing.approval.is_some() {
+    if approval_facts.holds && approval_facts.approval.is_some() {
         AuthorizationState::Confirmed
-    } else if standing.approval.is_some_and(|approval| approval.people > 0) {
+    } else if approval_facts.approval.is_some_and(|approval| approval.people > 0) {
         AuthorizationState::Validated
     } else if policy.rules.approval.is_approver(&evidence.submission) {
         AuthorizationState::Authenticated
@@ -131,7 +129,7 @@ struct GateInput<'a> {
     request: &'a Request,
     policy: &'a Policy,
     runtime: &'a RuntimeRule,
-    standing: &'a ApprovalFacts<'a>,
+    approval_facts: &'a ApprovalFacts<'a>,
     evidence: &'a DecisionEvidence<'a>,
 }
 
@@ -156,7 +154,7 @@ impl GateInput<'_> {
 
     fn facts(&self, state: AuthorizationState) -> Vec<Fact<'_>> {
         let mut facts = Vec::new();
-        let signed = self.standing.approval.map_or(&[][..], |approval| &approval.signed);
+        let signed = self.approval_facts.approval.map_or(&[][..], |approval| &approval.signed);
         for (principal, _) in signed {
             facts.push(match state {
                 AuthorizationState::Confirmed => Fact::Approval { principal },

@@ -57,9 +57,9 @@ pub(crate) fn judge<'a>(
     let approval = approval::judge(request, policy, evidence, &mut findings);
     // A ledger that was not queried says nothing about the approval.
     let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
-    let standing = ApprovalFacts { approval: approval.as_ref(), holds };
+    let approval_facts = ApprovalFacts { approval: approval.as_ref(), holds };
     let runtime = chosen.map(|(runtime, _)| runtime);
-    gate::judge(request, policy, runtime, &standing, evidence, &mut findings);
+    gate::judge(request, policy, runtime, &approval_facts, evidence, &mut findings);
     permission::judge(request, policy, &evidence.permission, &mut findings);
     ais::judge_bundle(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);
     RuleResults { chosen, bounds_hold, approval, findings }

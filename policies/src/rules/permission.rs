@@ -63,17 +63,17 @@ pub(crate) fn judge(
             findings.refuse_pending(RULE, Code::PermissionRequestable, reason, hint);
         }
         PermissionEvidence::Queried(finding) => {
-            let said = format!("{whose}: {}, {finding}", finding.state());
+            let reason = format!("{whose}: {}, {finding}", finding.state());
             match finding.state() {
-                ToolAuthorizationState::Approved => findings.pass(RULE, said),
+                ToolAuthorizationState::Approved => findings.pass(RULE, reason),
                 ToolAuthorizationState::Denied => {
                     let hint = "have a person start the run, or have the denial revoked";
-                    findings.refuse(RULE, Code::PermissionDenied, said, hint);
+                    findings.refuse(RULE, Code::PermissionDenied, reason, hint);
                 }
                 ToolAuthorizationState::Requestable => {
                     let hint =
                         "answer the request in drafts/permissions/ with `toolexec permission set`";
-                    findings.hold(RULE, Code::PermissionRequestable, said, hint);
+                    findings.hold(RULE, Code::PermissionRequestable, reason, hint);
                 }
             }
             findings.permission = Some(PermissionFinding { source, tool, finding: *finding });

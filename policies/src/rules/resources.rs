@@ -25,8 +25,7 @@ pub(crate) fn backend(request: &Request, findings: &mut Findings) {
     }
 }
 
-/// Returns the runtime chosen by the first word of the command, with its installation, if both
-/// exist.
+/// Returns the runtime that the command's first word chooses, with its installation.
 pub(crate) fn runtime<'a>(
     request: &Request,
     policy: &'a Policy,
@@ -62,8 +61,7 @@ pub(crate) fn runtime<'a>(
     fits.then_some((chosen, installed))
 }
 
-/// Checks that a runtime exists for the command's first word and the language, regardless of the
-/// host.
+/// Checks that a runtime exists for the command's first word and the language, on any host.
 pub(crate) fn offered_language(request: &Request, policy: &Policy, findings: &mut Findings) {
     if let Some(chosen) = command(request, policy, findings) {
         language(request, chosen, findings);
@@ -107,20 +105,19 @@ fn offer(runtime: &RuntimeRule) -> String {
 }
 
 fn language(request: &Request, runtime: &RuntimeRule, findings: &mut Findings) -> bool {
-    let (asked, given) = (request.language(), runtime.language());
-    if asked == given {
-        findings.pass(RuleName::Language, asked.as_str());
+    let (declared, given) = (request.language(), runtime.language());
+    if declared == given {
+        findings.pass(RuleName::Language, declared.as_str());
         return true;
     }
-    let (asked, given) = (asked.as_str(), given.as_str());
-    let reason = format!("language: `{asked}` is declared, but the command runs {given}");
+    let (declared, given) = (declared.as_str(), given.as_str());
+    let reason = format!("language: `{declared}` is declared, but the command runs {given}");
     let hint = format!("write `language: {given}`, or another command");
     findings.refuse(RuleName::Language, Code::LanguageMismatch, reason, &hint);
     false
 }
 
-/// Describes the program and the host paths that it sees besides the policy's mounts, for the
-/// record.
+/// Describes the program and the host paths that it sees besides the policy's mounts.
 fn describe_runtime(runtime: &RuntimeRule, installed: &InstalledRuntime) -> String {
     let root = runtime.root().map(|root| format!(" in {}", root.display()));
     let prefix = installed.prefix.as_ref().map(|prefix| format!(" with {}", prefix.display()));
@@ -162,12 +159,13 @@ pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings
             (request.time_limit_sec().to_string(), ceilings.time_sec.to_string()),
         ),
     ];
-    for ((rule, key, ceiling_key), (asked, ceiling), (asked_text, ceiling_text)) in rows {
-        if asked <= ceiling {
-            findings.pass(rule, format!("{key} {asked_text}, at most {ceiling_text}"));
+    for ((rule, key, ceiling_key), (requested, ceiling), (requested_text, ceiling_text)) in rows {
+        if requested <= ceiling {
+            findings.pass(rule, format!("{key} {requested_text}, at most {ceiling_text}"));
             continue;
         }
-        let reason = format!("{key}: {asked_text} is above limits.{ceiling_key} ({ceiling_text})");
+        let reason =
+            format!("{key}: {requested_text} is above limits.{ceiling_key} ({ceiling_text})");
         let hint = format!("request at most {ceiling_text}");
         findings.refuse(rule, Code::LimitsOverPolicy, reason, &hint);
     }
@@ -201,8 +199,7 @@ pub(crate) fn constraints(request: &Request, policy: &Policy, findings: &mut Fin
     }
 }
 
-/// Records the required layers. No sandbox exists yet; the launcher refuses the run if a layer is
-/// missing.
+/// Records the required layers. The launcher refuses the run if the sandbox lacks one.
 pub(crate) fn layers(policy: &Policy, findings: &mut Findings) {
     let layers = &policy.rules.layers;
     let exception = if layers.cgroup_exception { "cgroup" } else { "none" };

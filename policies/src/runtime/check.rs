@@ -58,7 +58,6 @@ impl RuntimeRule {
     }
 }
 
-/// One runtime entry during its check.
 pub(super) struct RuntimeCheck<'a, 'b> {
     at: String,
     problems: &'a mut Problems<'b>,
@@ -143,8 +142,7 @@ impl RuntimeCheck<'_, '_> {
         BinaryRule::Path(path)
     }
 
-    /// Returns the program names of `auto`. They may differ from the words of commands: node runs
-    /// `tsx`.
+    /// Returns the program names of `auto`. They may differ from `words`: node runs `tsx`.
     fn auto_names(&mut self, form: &RawRuntime) -> Vec<String> {
         let Some(names) = &form.names else { return form.words.clone() };
         if names.is_empty() {

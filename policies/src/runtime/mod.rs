@@ -28,7 +28,6 @@ pub enum BinaryRule {
 /// The part of `/proc` that a run sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcRule {
-    /// Nothing.
     None,
     /// Its own processes.
     Pid,
@@ -66,13 +65,11 @@ pub enum WithoutCache {
 /// A directory that is made once for all runs. Every run sees it read-only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheRule {
-    /// Its directory on the host.
     pub source: CacheSource,
     /// Its path in the sandbox: below `/cache`.
     pub target: PathBuf,
     /// The variable that contains the target; set only if the cache exists.
     pub variable: Option<String>,
-    /// The behaviour without the cache.
     pub without: WithoutCache,
 }
 

@@ -7,8 +7,7 @@ use std::path::{Component, Path};
 const KERNEL_DIRS: [&str; 3] = ["proc", "sys", "dev"];
 /// Top-level directories that the sandbox makes itself. They would hide a mount of the same path.
 const SANDBOX_DIRS: [&str; 4] = ["in", "out", "tmp", "cache"];
-/// Directories with the host's own files or those of all users. A directory below them may be
-/// shown.
+/// Directories with the host's own files or those of all users; a subdirectory may be shown.
 const PRIVATE_DIRS: [&str; 6] = ["/home", "/root", "/etc", "/var", "/boot", "/run"];
 
 /// Checks the name of a runtime or policy.

@@ -141,7 +141,6 @@ pub(crate) fn published_gate(event: &Value) -> Option<PublishedGateResult> {
     Some(PublishedGateResult { route, passes: route == 0 && !blocked })
 }
 
-/// Returns the gate's own route, and whether a blocker exists.
 fn own_route(event: &Value) -> (usize, bool) {
     let evidence = event["evidence_refs"].as_array().unwrap();
     let (declared, support) = (rank(get(event, "authorization_state")), supported(evidence));
@@ -185,7 +184,7 @@ fn judge(it: &Value, stop: &mut impl FnMut(usize)) {
     }
     let retrieved = match get(it, "retrieved_at") {
         "" => get(&it["freshness"], "checked_at"),
-        told => told,
+        stated => stated,
     };
     // The only recent times in the generated events.
     let recent = ["", "2026-11-20T10:00:00Z", "2026-11-20T10:00:00.5+02:00", "2026-11-22"];

@@ -60,9 +60,9 @@ impl JsonReplacement for [u8] {
 #[test]
 fn an_event_has_at_most_a_mebibyte() {
     let sized = |bytes: usize| GOOD.replace("{}", &format!("{{\"a\":\"{}\"}}", "x".repeat(bytes)));
-    let room = EVENT_BYTES_MAX - sized(0).len();
-    assert!(gate_bytes(sized(room).as_bytes(), now()).passes());
-    let over = gate_bytes(sized(room + 1).as_bytes(), now());
+    let payload = EVENT_BYTES_MAX - sized(0).len();
+    assert!(gate_bytes(sized(payload).as_bytes(), now()).passes());
+    let over = gate_bytes(sized(payload + 1).as_bytes(), now());
     refused(&over);
     assert!(over.validation_errors[0].message.contains("1048576 bytes"), "{over:?}");
 }
@@ -80,7 +80,7 @@ fn error_messages_are_short() {
 
 #[test]
 fn invalid_event_gets_a_complete_result() {
-    let said = as_json(&gate_bytes(b"[]", now()));
+    let output = as_json(&gate_bytes(b"[]", now()));
     for name in [
         "gate_decision",
         "recommended_action",
@@ -93,10 +93,10 @@ fn invalid_event_gets_a_complete_result() {
         "contract_version",
         "tool_name",
     ] {
-        assert!(said.get(name).is_some(), "{name}");
+        assert!(output.get(name).is_some(), "{name}");
     }
-    assert_eq!(said["aix"]["score"], 0.15);
-    assert_eq!(said["validation_errors"][0]["message"], "[] is not of type 'object'");
+    assert_eq!(output["aix"]["score"], 0.15);
+    assert_eq!(output["validation_errors"][0]["message"], "[] is not of type 'object'");
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -30,7 +30,6 @@ const TOOLS: [&str; 9] = [
     "calculate",
     "user.\u{e9}list",
 ];
-/// Words about authority, and neutral words.
 const CLEAN: [&str; 10] = [
     "A note.",
     "The user confirmed it.",
@@ -132,7 +131,6 @@ pub(crate) fn reference(clean: bool) -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Generates a valid event.
 pub(crate) fn event() -> impl Strategy<Value = Value> {
     let arguments = select(vec![
         json!({}),
@@ -199,8 +197,7 @@ fn junk() -> impl Strategy<Value = Value> {
     ])
 }
 
-/// Generates an event that may be broken: a field of the event or of its first reference is removed
-/// or replaced.
+/// Generates an event in which a field, its own or of its first reference, may be broken.
 pub(crate) fn broken_event() -> impl Strategy<Value = Value> {
     let fields = [
         "tool_name",

@@ -35,8 +35,7 @@ fn gate(event: &Value) -> GateResult {
     result
 }
 
-/// Returns the strictness of a result. A passing result is the least strict, an accepted but
-/// blocked one follows.
+/// Returns the strictness: passing is the least strict, accepted but blocked follows.
 fn strictness(result: &GateResult) -> (bool, Route) {
     (!result.passes(), result.recommended_action)
 }

@@ -17,7 +17,6 @@ fn digest() -> Sha256 {
     Sha256::of(b"text")
 }
 
-/// Makes an event with the facts of a state.
 fn event(state: State, name: &str, argv: &[String], category: ToolCategory) -> Event {
     let verified = match state {
         State::Confirmed => Some(Fact::Approval { principal: name }),

@@ -13,7 +13,6 @@ fn order(route: Route) -> usize {
     ROUTES.iter().position(|it| *it == route.as_str()).unwrap()
 }
 
-/// Generates references that deny in different ways.
 fn denial() -> impl Strategy<Value = Value> {
     let summaries = [
         "The record contradicts it; the user confirmed it.",
@@ -44,9 +43,9 @@ proptest! {
     fn never_looser_than_the_model_of_upstream(event in prop_oneof![event(), broken_event()]) {
         let result = gate(&event);
         if let Some(upstream) = algorithm::published_gate(&event) {
-            let said = format!("{event}\n{upstream:?}\n{result:#?}");
-            prop_assert!(order(result.recommended_action) >= upstream.route, "{}", said);
-            prop_assert!(!result.passes() || upstream.passes, "{}", said);
+            let output = format!("{event}\n{upstream:?}\n{result:#?}");
+            prop_assert!(order(result.recommended_action) >= upstream.route, "{}", output);
+            prop_assert!(!result.passes() || upstream.passes, "{}", output);
         } else {
             prop_assert_eq!(result.recommended_action, Route::Refuse);
         }
@@ -60,8 +59,7 @@ proptest! {
         if let Some(own) = result.aana_route {
             prop_assert_eq!(result.recommended_action, own.max(runtime));
         }
-        // Another route of the runtime does not change the gate's own route, except for lifted
-        // states.
+        // Another route of the runtime changes the gate's own route only for lifted states.
         let mut other = event.clone();
         other["recommended_route"] = route.into();
         let other = gate(&other);
@@ -108,8 +106,8 @@ proptest! {
                 reference["kind"] = "other".into();
             }
         }
-        let mut mute = event.clone();
-        for reference in references(&mut mute) {
+        let mut wordless = event.clone();
+        for reference in references(&mut wordless) {
             if let Value::Object(members) = reference {
                 members.insert("source_id".to_owned(), "s".into());
                 members.remove("summary");
@@ -117,8 +115,8 @@ proptest! {
                 *reference = "s".into();
             }
         }
-        let (worded, mute) = (gate(&event), gate(&mute));
-        prop_assert!(strictness(&worded) >= strictness(&mute), "{}\n{:#?}", event, worded);
+        let (worded, wordless) = (gate(&event), gate(&wordless));
+        prop_assert!(strictness(&worded) >= strictness(&wordless), "{}\n{:#?}", event, worded);
     }
 
     #[test]
@@ -139,9 +137,9 @@ fn the_generated_events_reach_every_route() {
         if let Some(route) = result.aana_route {
             own[order(route)] += 1;
         }
-        let told =
+        let is_lifted =
             result.reasons.iter().any(|it| it.starts_with("authorization_state_lifted_from"));
-        lifted += u32::from(told);
+        lifted += u32::from(is_lifted);
     }
     assert!(
         own.iter().all(|it| *it > 50) && passed > 50 && lifted > 10,

@@ -25,12 +25,11 @@ fn all_six_published_cases_have_the_published_route() {
         assert_eq!(result.recommended_action, route(&case["expected_route"]), "{case}");
         let passes = case["expected_route"] == "accept";
         assert_eq!(result.passes(), passes, "{case}");
-        // The sentence about the missing authentication lifts upstream's own route from defer to
-        // ask.
+        // The sentence about the missing authentication lifts upstream's own route to ask.
         let lowered = case["name"] == "unsafe_write_refuse_no_auth";
-        let told =
+        let reported =
             result.reasons.iter().any(|it| it == "authorization_state_not_lifted_from_wording");
-        assert_eq!(told, lowered, "{case}");
+        assert_eq!(reported, lowered, "{case}");
     }
 }
 
@@ -38,8 +37,8 @@ fn all_six_published_cases_have_the_published_route() {
 fn published_examples_match_upstream() {
     let examples: Value = serde_json::from_str(EXAMPLES).unwrap();
     let examples = examples["examples"].as_array().unwrap();
-    let said: Vec<Value> = examples.iter().map(|it| as_json(&gate(&it["event"]))).collect();
-    assert_eq!(said.len(), 3);
+    let output: Vec<Value> = examples.iter().map(|it| as_json(&gate(&it["event"]))).collect();
+    assert_eq!(output.len(), 3);
     let fields = |result: &Value| {
         ["gate_decision", "recommended_action", "aana_route", "hard_blockers", "reasons"]
             .map(|name| result[name].clone())
@@ -64,11 +63,14 @@ fn published_examples_match_upstream() {
             ],
         ],
     ]);
-    for (result, expected) in said.iter().zip(expected.as_array().unwrap()) {
+    for (result, expected) in output.iter().zip(expected.as_array().unwrap()) {
         assert_eq!(fields(result).as_slice(), expected.as_array().unwrap().as_slice());
     }
-    assert_eq!(said[0]["aix"]["score"], 0.95);
-    assert_eq!(said[2]["aix"]["components"], serde_json::json!({"P": 0.45, "F": 0.75, "C": 0.45}));
+    assert_eq!(output[0]["aix"]["score"], 0.95);
+    assert_eq!(
+        output[2]["aix"]["components"],
+        serde_json::json!({"P": 0.45, "F": 0.75, "C": 0.45})
+    );
 }
 
 /// Reasons that only our gate gives. A result with one of them may differ.
@@ -94,7 +96,7 @@ fn measured_results_match_and_are_never_looser() {
         let row: Value = serde_json::from_str(line).unwrap();
         let (event, upstream) = (&row["event"], &row["upstream"]);
         let result = gate(event);
-        let said = as_json(&result);
+        let output = as_json(&result);
         assert!(result.recommended_action >= route(&upstream["recommended_action"]), "{row}");
         assert!(
             result.gate_decision == GateDecision::Fail || upstream["gate_decision"] == "pass",
@@ -111,15 +113,15 @@ fn measured_results_match_and_are_never_looser() {
         if upstream["validation_errors"].is_array() {
             // Every error of upstream is one of ours, with the same wording.
             for error in upstream["validation_errors"].as_array().unwrap() {
-                let ours = said["validation_errors"].as_array().unwrap();
-                assert!(ours.contains(error), "{error}\n{said}\n{event}");
+                let ours = output["validation_errors"].as_array().unwrap();
+                assert!(ours.contains(error), "{error}\n{output}\n{event}");
             }
             equal += 1;
         } else if only_ours || no_event {
             differ += 1;
         } else {
             for name in upstream.as_object().unwrap().keys() {
-                assert_eq!(said[name], upstream[name], "{name} of {event}");
+                assert_eq!(output[name], upstream[name], "{name} of {event}");
             }
             equal += 1;
         }

@@ -44,7 +44,7 @@ fn paths_and_messages_are_those_of_upstreams_validator() {
         "risk_domain": [1, 2.5, true], "proposed_arguments": "x", "recommended_route": "accept",
         "b": 1, "authorization_subject": { "x": 1 }, "schema_version": "z",
     });
-    let told: Vec<_> = gate(&event)
+    let errors: Vec<_> = gate(&event)
         .validation_errors
         .into_iter()
         .map(|error| format!("{}: {}", error.path, error.message))
@@ -74,7 +74,7 @@ fn paths_and_messages_are_those_of_upstreams_validator() {
         &format!("tool_category: 5 is not one of {categories}"),
         "tool_name: '' should be non-empty",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(errors, expected);
 }
 
 #[test]

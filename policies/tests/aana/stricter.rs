@@ -21,9 +21,9 @@ fn every_case_matches_the_table() {
     assert!(cases.len() >= 20);
     for case in &cases {
         let result = gate(&case["event"]);
-        let said = as_json(&result);
+        let output = as_json(&result);
         for (name, expected) in case["here"].as_object().unwrap() {
-            assert_eq!(&said[name], expected, "{name} of {}", case["case"]);
+            assert_eq!(&output[name], expected, "{name} of {}", case["case"]);
         }
         let upstream = |name: &str| case["upstream"][name].as_str().unwrap_or("refuse");
         let upstream_route = Route::named(upstream("recommended_action")).unwrap();
@@ -38,8 +38,8 @@ fn the_page_has_every_case() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/gate.md");
     let page = fs::read_to_string(path).unwrap();
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let answer = |said: &Value| {
-        format!("`{}`, {}", word(&said["recommended_action"]), word(&said["gate_decision"]))
+    let answer = |output: &Value| {
+        format!("`{}`, {}", word(&output["recommended_action"]), word(&output["gate_decision"]))
     };
     for case in cases() {
         let (upstream, here) = (answer(&case["upstream"]), answer(&case["here"]));

@@ -62,7 +62,6 @@ fn event(state: &str, reference: Value) -> Value {
     })
 }
 
-/// Makes a reference with every required field, each valid.
 fn proof() -> Value {
     json!({
         "source_id": "approval.42", "kind": "approval", "trust_tier": "verified",
@@ -81,7 +80,6 @@ fn with(mut reference: Value, field: &str, value: Value) -> Value {
     reference
 }
 
-/// Returns the writes: a description, and the event.
 fn writes() -> Vec<(String, Value)> {
     let bare = json!({ "source_id": "a", "kind": "approval" });
     let mut writes = Vec::new();
@@ -120,8 +118,7 @@ fn writes() -> Vec<(String, Value)> {
             }
         }
     }
-    // Support for a declared state that lifts none: an incomplete reference, or one stated by the
-    // runtime.
+    // Support for a declared state that lifts none: incomplete, or stated by the runtime.
     for (field, value) in [
         ("trust_tier", "runtime".into()),
         ("provenance", Value::Null),
@@ -154,7 +151,6 @@ fn writes() -> Vec<(String, Value)> {
     writes
 }
 
-/// Every kind except an approval.
 const KINDS: [&str; 8] = [
     "user_message",
     "assistant_message",
@@ -212,8 +208,8 @@ fn declared_state_needs_verified_or_runtime_evidence() {
         let result = gate(&event);
         assert_eq!(result.passes(), passes, "{tier}: {result:#?}");
         assert!(algorithm::published_gate(&event).unwrap().passes, "{tier}");
-        let told = "authorization_state_not_lifted_from_unverified_evidence";
-        assert_eq!(result.reasons.iter().any(|it| it == told), !passes, "{tier}");
+        let reason = "authorization_state_not_lifted_from_unverified_evidence";
+        assert_eq!(result.reasons.iter().any(|it| it == reason), !passes, "{tier}");
     }
 }
 

@@ -58,8 +58,7 @@ fn the_demos_plan_and_proof_sign_as_computed_for_it() {
     }
 }
 
-/// Adds four fields that the seed requires and that the demonstration's intent and plan omit.
-/// Without them they are not valid artifacts. The procedure reads none of the four.
+/// Adds four fields that the seed requires and the demonstration omits. The procedure reads none.
 fn completed(name: &str) -> Value {
     let mut document = document(name);
     if name.starts_with("uia") {
@@ -87,9 +86,9 @@ fn the_demos_conformance_checks_pass() {
     let agrees = |name: &str| {
         let apr: UnverifiedArtifact<Apr> =
             UnverifiedArtifact::read(&document(name)).expect("an APr");
-        let said = &apr.content().evidence;
-        (said.coverage.get() - found.coverage).abs() <= EVIDENCE_TOLERANCE
-            && (said.risk.get() - found.risk).abs() <= EVIDENCE_TOLERANCE
+        let stated = &apr.content().evidence;
+        (stated.coverage.get() - found.coverage).abs() <= EVIDENCE_TOLERANCE
+            && (stated.risk.get() - found.risk).abs() <= EVIDENCE_TOLERANCE
     };
     assert!(agrees("apr_pass_semantic_entailment_v1.json"));
     assert!(!agrees("apr_fail_low_coverage.json"));

@@ -43,10 +43,14 @@ fn file(scene: &AisScene) -> AisFile {
 
 fn decide(request: Request, file: &AisFile, used: &[&str]) -> Decision {
     let scene = AisScene::good();
-    let (trust, supply) = (trust(&scene.trust), EnvironmentDigests::default());
+    let (trust, digests) = (trust(&scene.trust), EnvironmentDigests::default());
     let nonces_used: HashSet<String> = used.iter().map(|it| (*it).to_owned()).collect();
-    let ais =
-        AisEvidence { file, trust: Some(&trust), supply: &supply, nonces_used: Some(&nonces_used) };
+    let ais = AisEvidence {
+        file,
+        trust: Some(&trust),
+        supply: &digests,
+        nonces_used: Some(&nonces_used),
+    };
     decision::DecisionScene::default().decide_with(ais, request, &covering())
 }
 
@@ -56,7 +60,7 @@ fn a_request_with_its_bundle_runs_and_uses_the_nonce_up() {
     let file = file(&bundle_of(&request));
     let approved = decision::approved(decide(request, &file, &[]));
     assert_eq!(approved.ais_nonce(), Some("3f9c1d2e"));
-    let rules = &approved.grounds().rules;
+    let rules = &approved.rationale().rules;
     assert_eq!(verdict(rules, "ais"), Verdict::Pass);
     assert_eq!(verdict(rules, "ais.binding"), Verdict::Pass);
     let after: model::UtcTime = "2026-02-09T17:12:01Z".parse().expect("a time");
@@ -107,9 +111,9 @@ fn missing_bundle_holds_the_request() {
 fn without_a_trust_store_nothing_is_bound() {
     let request = request(&[PURPOSE]);
     let file = file(&bundle_of(&request));
-    let (supply, nonces_used) = (EnvironmentDigests::default(), HashSet::new());
+    let (digests, nonces_used) = (EnvironmentDigests::default(), HashSet::new());
     let ais =
-        AisEvidence { file: &file, trust: None, supply: &supply, nonces_used: Some(&nonces_used) };
+        AisEvidence { file: &file, trust: None, supply: &digests, nonces_used: Some(&nonces_used) };
     let decision = decision::DecisionScene::default().decide_with(ais, request, &covering());
     assert_eq!(codes(&refused(decision).0), ["ais.authz-policy-deny"]);
 }

@@ -90,9 +90,9 @@ fn verdict_of_url(url: &str) -> Option<AisCode> {
         now: now(),
         nonce_used: &|_| false,
     });
-    let asked =
+    let concerns_effects =
         |rule: &&policies::ais::GuardCheck| ["operation", "destinations"].contains(&rule.rule);
-    judgement.checks().iter().filter(asked).find_map(|check| match &check.verdict {
+    judgement.checks().iter().filter(concerns_effects).find_map(|check| match &check.verdict {
         GuardVerdict::Refused(refusal) => Some(refusal.code),
         _ => None,
     })

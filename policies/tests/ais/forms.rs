@@ -41,8 +41,7 @@ fn schemas_and_readers_accept_the_same_good_artifacts() {
     }
 }
 
-/// Collects variants of a value: each member of each object removed, given another type, or joined
-/// by another.
+/// Collects variants of a value: each object member removed, retyped, or joined by another.
 fn spoiled(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(members) => {

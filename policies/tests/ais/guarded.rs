@@ -277,11 +277,11 @@ const REFUSED: &[(AisCode, &str, SceneChange)] = &[
 impl AisScene {
     fn set_digest(&mut self, kind: &str) {
         let other = model::Sha256::of(b"other");
-        let supply = &mut self.supply;
+        let environment = &mut self.environment;
         let digests = match kind {
-            "policies" => &mut supply.policies,
-            "guards" => &mut supply.guards,
-            _ => &mut supply.runtimes,
+            "policies" => &mut environment.policies,
+            "guards" => &mut environment.guards,
+            _ => &mut environment.runtimes,
         };
         digests.values_mut().for_each(|digest| *digest = other);
     }
@@ -300,9 +300,9 @@ fn one_change_is_refused_by_the_code_that_names_it() {
 #[test]
 fn every_code_has_a_case() {
     for code in AisCode::ALL {
-        let told = REFUSED.iter().any(|(known, _, _)| known == code);
+        let covered = REFUSED.iter().any(|(known, _, _)| known == code);
         // A bundle that is not JSON has no scene.
-        assert!(told || *code == AisCode::InputBadJson, "{code}");
+        assert!(covered || *code == AisCode::InputBadJson, "{code}");
     }
 }
 
@@ -389,18 +389,18 @@ fn nonce_is_queried_only_if_all_signatures_are_good() {
         trust: &trust(&scene.trust),
         rules: &scene.rules,
         request: Some(&scene.request),
-        supply: &scene.supply,
+        supply: &scene.environment,
         now: scene.now,
         nonce_used: &|_| panic!("asked"),
     });
-    let asked: Vec<&str> = judgement
+    let applied: Vec<&str> = judgement
         .checks()
         .iter()
         .filter(|check| check.verdict != GuardVerdict::NotApplicable)
         .map(|check| check.rule)
         .collect();
-    assert!(asked.iter().all(|rule| rule.ends_with("-signature")), "{asked:?}");
-    assert_eq!(asked.len(), 7);
+    assert!(applied.iter().all(|rule| rule.ends_with("-signature")), "{applied:?}");
+    assert_eq!(applied.len(), 7);
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn without_a_request_nothing_is_accepted() {
         trust: &trust,
         rules: &scene.rules,
         request: None,
-        supply: &scene.supply,
+        supply: &scene.environment,
         now: scene.now,
         nonce_used: &|_| false,
     };

@@ -61,7 +61,6 @@ const ROLES: [(&str, &str); 7] = [
     ("revocation", "revocation"),
 ];
 
-/// Returns the trust store of the scene as a value that a test can change.
 pub(crate) fn trust_value() -> Value {
     let keys: Vec<Value> = ROLES
         .iter()
@@ -91,12 +90,11 @@ pub(crate) fn trust(value: &Value) -> AisTrustStore {
 pub(crate) struct AisScene {
     /// The unsigned artifacts, by their names in a bundle.
     pub(crate) parts: BTreeMap<&'static str, Value>,
-    /// The signer of each.
     pub(crate) signers: BTreeMap<&'static str, &'static str>,
     pub(crate) trust: Value,
     pub(crate) rules: AisRules,
     pub(crate) request: RequestFacts,
-    pub(crate) supply: EnvironmentDigests,
+    pub(crate) environment: EnvironmentDigests,
     pub(crate) now: UtcTime,
     pub(crate) seen: Vec<String>,
 }
@@ -129,7 +127,7 @@ impl AisScene {
             data_classes: vec!["internal".to_owned()],
         };
         let digest = |name: &str| (name.to_owned(), Sha256::of(name.as_bytes()));
-        let supply = EnvironmentDigests {
+        let environment = EnvironmentDigests {
             policies: BTreeMap::from([digest("policy")]),
             guards: BTreeMap::from([digest("toolexecd")]),
             runtimes: BTreeMap::from([digest("python")]),
@@ -140,7 +138,7 @@ impl AisScene {
             trust: trust_value(),
             rules,
             request,
-            supply,
+            environment,
             now: now(),
             seen: Vec::new(),
         }
@@ -167,7 +165,6 @@ impl AisScene {
         object.remove(name).expect("a member");
     }
 
-    /// Returns the bundle, with each part signed by its signer.
     pub(crate) fn signed(&self) -> Value {
         let mut bundle = Map::new();
         for (name, artifact, _) in PARTS {
@@ -191,7 +188,7 @@ impl AisScene {
             trust: &trust,
             rules: &self.rules,
             request: Some(&self.request),
-            supply: &self.supply,
+            supply: &self.environment,
             now: self.now,
             nonce_used: &|nonce| self.seen.iter().any(|seen| seen == nonce),
         })?;

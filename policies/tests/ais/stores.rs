@@ -17,8 +17,8 @@ fn refused(value: &Value) -> String {
 fn assert_refused(change: impl Fn(&mut Value), word: &str) {
     let mut store = trust_value();
     change(&mut store);
-    let said = refused(&store);
-    assert!(said.contains(word), "{word}: {said}");
+    let output = refused(&store);
+    assert!(output.contains(word), "{word}: {output}");
 }
 
 #[test]

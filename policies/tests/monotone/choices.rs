@@ -24,7 +24,6 @@ pub(crate) struct PolicyChoices {
     pub(crate) invoker: bool,
     /// True if alice is an approving owner. Another owner always is.
     pub(crate) owners: bool,
-    /// Signatures by risk class.
     pub(crate) low: usize,
     pub(crate) high: usize,
     pub(crate) self_approval: bool,

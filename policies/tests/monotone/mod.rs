@@ -183,9 +183,9 @@ proptest! {
     #[test]
     fn approval_has_everything_that_policy_requires(world in world()) {
         let Decision::Approve(approved) = world.decide() else { return Ok(()) };
-        let grounds = approved.grounds();
-        prop_assert!(grounds.rules.iter().all(|it| it.verdict != policies::Verdict::Refuse));
-        prop_assert_eq!(grounds.permission.is_some(), world.needs_permission());
+        let rationale = approved.rationale();
+        prop_assert!(rationale.rules.iter().all(|it| it.verdict != policies::Verdict::Refuse));
+        prop_assert_eq!(rationale.permission.is_some(), world.needs_permission());
         prop_assert_eq!(approved.ais_nonce().is_some(), world.needs_bundle());
         prop_assert!(!world.votes.contains(&(0, VotePurpose::Reject)) || !world.counts(0));
     }

@@ -31,8 +31,7 @@ fn vote(world: &mut World, person: usize, act: VotePurpose) -> bool {
     true
 }
 
-/// Returns whether a person's signature may object to the run. Such a signature is not evidence for
-/// it.
+/// Returns whether a person's signature may object to the run, and so is not evidence for it.
 fn signature_objects(world: &World, person: usize) -> bool {
     world.votes.iter().any(|(who, act)| *who == person && *act != VotePurpose::Approve)
 }
@@ -42,7 +41,6 @@ fn unknown(world: &mut World, person: usize) -> bool {
     known && !signature_objects(world, person)
 }
 
-/// Returns a step that never has to end the run.
 fn never(_: &World) -> bool {
     false
 }

@@ -29,7 +29,6 @@ pub(crate) enum VotePurpose {
     Request,
 }
 
-/// The bundle of the request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum BundleChoice {
     Missing,
@@ -39,7 +38,6 @@ pub(crate) enum BundleChoice {
     Good,
 }
 
-/// The state in the permission store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StoredPermission {
     Nothing,
@@ -112,7 +110,6 @@ impl World {
         self.decide_with(self.signatures())
     }
 
-    /// Decides the same world with these signature files.
     pub(crate) fn decide_with(&self, signatures: Vec<SignatureFile>) -> Decision {
         static TRUST: LazyLock<ais::AisTrustStore> =
             LazyLock::new(|| bundle::trust(&bundle::trust_value()));
@@ -172,7 +169,7 @@ impl World {
                 "G7.0".parse().expect("a grant's name"),
             )),
             StoredPermission::Denied => {
-                PermissionEvidence::Queried(ToolFinding::Denied(PermissionDenial::Said))
+                PermissionEvidence::Queried(ToolFinding::Denied(PermissionDenial::Named))
             }
             StoredPermission::LeftOut => {
                 PermissionEvidence::Queried(ToolFinding::Denied(PermissionDenial::LeftOut))
@@ -206,7 +203,7 @@ fn policy_of(rules: PolicyChoices) -> Policy {
 }
 
 /// Makes a bundle once for each request, because seven signatures take time.
-fn bundle_of(asked: RequestChoices, bound: BundleChoice, request: &Request) -> Vec<u8> {
+fn bundle_of(choices: RequestChoices, bound: BundleChoice, request: &Request) -> Vec<u8> {
     static MADE: Mutex<BTreeMap<(RequestChoices, BundleChoice), Vec<u8>>> =
         Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().expect("no test panics here");
@@ -229,5 +226,5 @@ fn bundle_of(asked: RequestChoices, bound: BundleChoice, request: &Request) -> V
         // The digest of the model. Digests of the host are compared only if they are given.
         scene.signed().to_string().into_bytes()
     };
-    made.entry((asked, bound)).or_insert_with(make).clone()
+    made.entry((choices, bound)).or_insert_with(make).clone()
 }

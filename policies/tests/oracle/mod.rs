@@ -14,7 +14,6 @@ use policies::{AllowedSigners, SshSignature};
 /// The directory of one test, and `ssh-keygen`.
 pub(crate) struct KeygenOracle(PathBuf);
 
-/// One question to the oracle.
 pub(crate) struct OracleQuestion<'a> {
     pub(crate) signers: &'a str,
     pub(crate) signature: &'a [u8],
@@ -39,8 +38,8 @@ impl KeygenOracle {
             Ok(output) if output.status.success() => Some(oracle),
             // It refuses to run for a user id without a name.
             Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                skip(test, &format!("ssh-keygen does not run here: {said}"));
+                let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                skip(test, &format!("ssh-keygen does not run here: {message}"));
                 None
             }
             Err(error) => {
@@ -56,7 +55,6 @@ impl KeygenOracle {
         path
     }
 
-    /// Makes a key and returns its public half.
     pub(crate) fn key(&self, name: &str, kind: &str) -> String {
         let path = self.0.join(name);
         let args = ["-q", "-N", "", "-C", name, "-t", kind, "-f"];
@@ -97,7 +95,6 @@ impl KeygenOracle {
         run(command, question.message).status.success()
     }
 
-    /// Returns the principals that it found.
     pub(crate) fn finds(&self, question: &OracleQuestion<'_>) -> Vec<String> {
         let output = run(self.command("find-principals", question), b"");
         let found = String::from_utf8(output.stdout).expect("names");
@@ -173,7 +170,6 @@ pub(crate) fn time(text: &str) -> UtcTime {
     text.parse().expect("a time of the test")
 }
 
-/// Returns our answer to the same question.
 pub(crate) fn our_answer(
     question: &OracleQuestion<'_>,
     signers: &AllowedSigners,

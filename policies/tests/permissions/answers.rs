@@ -12,8 +12,8 @@ use soft::SoftKey;
 use crate::soft;
 
 fn bytes() -> Vec<u8> {
-    let lodged = PermissionScene::new().add_request(&source("wf-1"), &calls(&["a"])).unwrap();
-    answer_to(&lodged, &["a"], &[]).bytes()
+    let filed = PermissionScene::new().add_request(&source("wf-1"), &calls(&["a"])).unwrap();
+    answer_to(&filed, &["a"], &[]).bytes()
 }
 
 fn signers(line: &str) -> AllowedSigners {

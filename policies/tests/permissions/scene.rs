@@ -49,7 +49,6 @@ pub(crate) fn calls(tools: &[&str]) -> PermissionCalls {
     calls
 }
 
-/// Returns one tool with calls of these inputs.
 pub(crate) fn with_inputs(name: &str, inputs: &[Value]) -> PermissionCalls {
     let mut calls = PermissionCalls::new();
     let inputs: Vec<Map<String, Value>> =
@@ -59,11 +58,11 @@ pub(crate) fn with_inputs(name: &str, inputs: &[Value]) -> PermissionCalls {
 }
 
 pub(crate) fn answer_to(
-    lodged: &FiledRequest,
+    filed: &FiledRequest,
     granted: &[&str],
     denied: &[&str],
 ) -> PermissionAnswer {
-    let ask = &lodged.ask;
+    let ask = &filed.ask;
     let answers =
         AnsweredRequest { id: ask.id.clone(), sha256: ask.sha256, source: ask.source.clone() };
     let tools = |names: &[&str]| names.iter().map(|name| tool(name)).collect();
@@ -107,7 +106,6 @@ impl PermissionScene {
         self.store.set(&source, &AcceptedAnswer::vouched_for(answer, "test"), &noon())
     }
 
-    /// Files a permission request and answers it.
     pub(crate) fn request_and_answer(
         &mut self,
         source: &PermissionSource,
@@ -115,8 +113,8 @@ impl PermissionScene {
         denied: &[&str],
     ) {
         let names = [granted, denied].concat();
-        let lodged = self.add_request(source, &calls(&names)).unwrap();
-        self.set(answer_to(&lodged, granted, denied)).unwrap();
+        let filed = self.add_request(source, &calls(&names)).unwrap();
+        self.set(answer_to(&filed, granted, denied)).unwrap();
     }
 
     pub(crate) fn state(

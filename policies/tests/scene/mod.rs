@@ -15,7 +15,6 @@ use validator::{Draft, FileLocation, OwnerUid, Request, Violation};
 pub(crate) const NOW: &str = "2026-02-09T17:00:00Z";
 pub(crate) const ID: &str = "TR-20260209-160501Z-stats";
 
-/// A valid request, as text.
 pub(crate) const REQUEST: &str = r#"---
 request_type: tool_request
 schema_version: 1
@@ -146,11 +145,11 @@ impl Default for DecisionScene {
 
 impl DecisionScene {
     pub(crate) fn decide(&self, request: Request, policy: &Policy) -> Decision {
-        let (supply, nonces_used) = (policies::ais::EnvironmentDigests::default(), HashSet::new());
+        let (digests, nonces_used) = (policies::ais::EnvironmentDigests::default(), HashSet::new());
         let ais = AisEvidence {
             file: &AisFile::Missing,
             trust: None,
-            supply: &supply,
+            supply: &digests,
             nonces_used: Some(&nonces_used),
         };
         self.decide_with(ais, request, policy)
@@ -186,15 +185,14 @@ pub(crate) fn approved(decision: Decision) -> policies::Approved {
     }
 }
 
-/// Expects an approval.
 pub(crate) fn accepts(decision: Decision) {
     drop(approved(decision));
 }
 
 pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
-        Decision::Refuse { violations, grounds, .. } => (violations, grounds.rules),
-        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+        Decision::Refuse { violations, rationale, .. } => (violations, rationale.rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rationale().rules),
         Decision::Hold { violations, .. } => panic!("held: {violations:#?}"),
     }
 }
@@ -202,17 +200,17 @@ pub(crate) fn refused(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) 
 /// Expects a refusal or a held request, for tests that check only the violations.
 pub(crate) fn unapproved(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
-        Decision::Refuse { violations, grounds, .. }
-        | Decision::Hold { violations, grounds, .. } => (violations, grounds.rules),
-        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+        Decision::Refuse { violations, rationale, .. }
+        | Decision::Hold { violations, rationale, .. } => (violations, rationale.rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rationale().rules),
     }
 }
 
 pub(crate) fn held(decision: Decision) -> (Vec<Violation>, Vec<RuleVerdict>) {
     match decision {
-        Decision::Hold { violations, grounds, .. } => (violations, grounds.rules),
+        Decision::Hold { violations, rationale, .. } => (violations, rationale.rules),
         Decision::Refuse { violations, .. } => panic!("refused: {violations:#?}"),
-        Decision::Approve(approved) => panic!("approved: {:#?}", approved.grounds().rules),
+        Decision::Approve(approved) => panic!("approved: {:#?}", approved.rationale().rules),
     }
 }
 

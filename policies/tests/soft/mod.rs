@@ -89,7 +89,6 @@ impl SoftKey {
         format!("{} {}", self.kind(), Base64::encode_string(&blob))
     }
 
-    /// Returns the line of a `.pub` file.
     pub(crate) fn public(&self) -> String {
         format!("{} {}", self.kind(), Base64::encode_string(&self.blob()))
     }

@@ -18,8 +18,7 @@ use crate::log::view::TreeHashes;
 use crate::log::{Log, LogError, LogKey};
 
 /// A batch that is written and not yet acknowledged. All of it must be durable before
-/// [`Log::adopt`]. A log whose batch is not adopted refuses entries until it is opened again.
-/// Opening then rolls forward to the batch if it is complete.
+/// [`Log::adopt`]. Until then the log refuses entries. Opening rolls forward to a complete batch.
 #[must_use = "the log refuses entries until the batch is adopted"]
 pub struct PreparedBatch {
     inclusions: Vec<Inclusion>,
@@ -35,7 +34,6 @@ impl PreparedBatch {
     }
 }
 
-/// The next state of the log.
 struct NextLogState {
     head: Checkpoint,
     growth: FrontierGrowth,
@@ -58,22 +56,19 @@ impl Log {
         self.append_signed(entry, None)
     }
 
-    /// Writes a batch of entries and a draft of the single checkpoint for all of them, without a
-    /// sync. Before [`Self::adopt`], the caller must sync the whole file system of
-    /// [`Self::directory`]. Entries that are among the latest ones, or twice in the batch, are not
-    /// appended again.
+    /// Writes a batch and a draft of its single checkpoint, without a sync. Before [`Self::adopt`],
+    /// the caller must sync the whole file system of [`Self::directory`]. Entries that are among
+    /// the latest ones, or twice in the batch, are not appended again.
     ///
     /// # Errors
     /// [`LogError`]: more than [`BATCH_MAX`] entries or a too large one (nothing is written then),
-    /// a batch that is not adopted yet, or a failed write, after which every further append is
-    /// refused.
+    /// a batch that is not adopted yet, or a failed write, after which every append is refused.
     pub fn prepare(&mut self, entries: &[impl AsRef<[u8]>]) -> Result<PreparedBatch, LogError> {
         self.prepare_proved(entries, |_| Ok(()))
     }
 
-    /// Prepares a batch as [`Self::prepare`] does, and calls `prove` between writing the entries
-    /// and the draft. A process that is killed then never leaves a draft without the files that
-    /// `prove` writes.
+    /// Prepares a batch as [`Self::prepare`] does, and calls `prove` before it writes the draft, so
+    /// that a killed process never leaves a draft without the files that `prove` writes.
     ///
     /// # Errors
     /// As [`Self::prepare`], and the errors of `prove`.
@@ -132,8 +127,7 @@ impl Log {
         successor: &LogKey,
     ) -> Result<Inclusion, LogError> {
         let inclusion = self.append_signed(entry, Some(successor))?;
-        // After an interruption the entry may already be in the log, below a checkpoint without
-        // this key.
+        // After an interruption the log may have the entry, under a checkpoint without this key.
         let signed = Checkpoint::verify(self.head.note(), successor.public());
         if signed.is_err() {
             self.state = LogState::Stopped;
@@ -216,8 +210,7 @@ impl Log {
         Ok(NextLogState { head, growth, added })
     }
 
-    /// Returns the proofs of written entries, against the next checkpoint or, without one, the
-    /// present one.
+    /// Returns the proofs of written entries, against the next or else the present checkpoint.
     fn prove(
         &self,
         places: &[(u64, Sha256)],
@@ -243,7 +236,6 @@ impl Log {
         Ok(())
     }
 
-    /// Returns the name of the next draft.
     fn draft(&self) -> &'static str {
         DRAFTS[self.drafts_written % DRAFTS.len()]
     }

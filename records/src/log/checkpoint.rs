@@ -115,7 +115,6 @@ impl Checkpoint {
         &self.note
     }
 
-    /// Returns the number of signatures that were not verified.
     pub(crate) fn unverified_signatures(&self) -> usize {
         split_note(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
     }

@@ -1,6 +1,5 @@
-//! Cleanup of the right edge when the log is opened. Partial hash tiles are unsynced, and a batch
-//! that was never acknowledged leaves files beyond the checkpoint. Both must be removed before
-//! later files make them look like a part of the log.
+//! Cleanup of the right edge when the log is opened. Unsynced partial tiles and files of a batch
+//! that was never acknowledged must be removed before later files make them look like the log.
 
 use crate::log::LogError;
 use crate::log::disk::LogDisk;
@@ -8,7 +7,6 @@ use crate::log::format::BATCH_MAX;
 use crate::log::frontier::MerkleFrontier;
 use crate::log::tile::{HASH_BYTES, HEIGHT, Tile, TileKind, WIDTH, hash_bytes};
 
-/// The maximum number of tile levels of any log.
 const LEVELS: u32 = u64::BITS / HEIGHT;
 
 /// Makes every partial file at the right edge match this edge, or removes it.
@@ -24,8 +22,7 @@ pub(super) fn clean_up(disk: &LogDisk, edge: &MerkleFrontier) -> Result<(), LogE
     Ok(())
 }
 
-/// Cleans up the partial forms of the last tile of a kind. `edge` has its contents if they may be
-/// lost.
+/// Cleans up the partial forms of a kind's last tile. `edge` has its contents if they may be lost.
 fn partials(
     disk: &LogDisk,
     kind: TileKind,

@@ -89,14 +89,12 @@ impl LogDisk {
         self.write_through(DRAFT, name, bytes, LogDurability::All)
     }
 
-    /// Creates or replaces a file without a sync: after a crash it may be the older one, or any
-    /// bytes.
+    /// Creates or replaces a file without a sync: a crash may leave the older one, or any bytes.
     pub(crate) fn write_unsynced(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         self.write_through(DRAFT, name, bytes, LogDurability::Directories)
     }
 
-    /// Creates or replaces a file without syncing it or its parent directories; the caller syncs
-    /// everything.
+    /// Creates or replaces a file; the caller must sync it and its parent directories.
     pub(crate) fn write_without_sync(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         self.write_through(DRAFT, name, bytes, LogDurability::Nothing)
     }
@@ -112,8 +110,7 @@ impl LogDisk {
         }
     }
 
-    /// Creates or replaces a file through a draft of this name, which no other thread may use
-    /// meanwhile.
+    /// Creates or replaces a file through a draft of this name, which no other thread may use.
     pub(crate) fn write_through(
         &self,
         draft: &str,
@@ -171,7 +168,6 @@ impl LogDisk {
         removed.map_err(|error| self.io(name, "remove", error))
     }
 
-    /// Creates the missing directories of a path.
     fn make_directories(&self, path: &str, durable: LogDurability) -> Result<(), LogError> {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         for directory in ends.filter_map(|end| path.get(..end)) {
@@ -201,7 +197,6 @@ impl LogDisk {
         rustix::fs::syncfs(&self.root).map_err(|error| self.io("", "sync", error))
     }
 
-    /// Returns whether a directory of this name exists.
     pub(crate) fn has_directory(&self, name: &str) -> Result<bool, LogError> {
         match self.open_directory(name) {
             Ok(_) => Ok(true),
@@ -210,7 +205,6 @@ impl LogDisk {
         }
     }
 
-    /// Returns whether a regular file of this name exists.
     pub(crate) fn has_file(&self, name: &str) -> Result<bool, LogError> {
         match rustix::fs::statat(&self.root, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),

@@ -1,5 +1,4 @@
-//! Errors of a log. Every message begins with the affected object. No message may show a byte of an
-//! entry.
+//! Errors of a log. Each message begins with the affected object and shows no byte of an entry.
 
 use std::path::PathBuf;
 use std::{fmt, io};

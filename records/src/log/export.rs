@@ -1,9 +1,6 @@
 //! A copy of the log for a witness, a mirror or a USB stick. A copy must never be replaced by a log
-//! that does not begin with it. Its checkpoint is written only after everything that it covers is
-//! durable.
-//!
-//! The export copies the entries and computes every hash from them, so the copy leads to the signed
-//! root even if the tiles of the original are wrong.
+//! that does not begin with it. Its checkpoint is written only after all that it covers is durable.
+//! Every hash is computed from the entries, so wrong tiles of the original do no harm.
 
 use std::fmt;
 use std::fs::DirBuilder;
@@ -79,9 +76,9 @@ impl From<LogError> for ExportError {
 }
 
 impl LogView {
-    /// Brings the copy in this directory (created if missing) up to this log's head. Writes only
-    /// what is new. After a crash the copy is at its old checkpoint and can be exported to again.
-    /// Any key that the log has had may have signed the copy.
+    /// Brings the copy in this directory (created if missing) up to this log's head. After a crash
+    /// the copy is at its old checkpoint and can be exported to again. Any key that the log has had
+    /// may have signed the copy.
     ///
     /// # Errors
     /// [`ExportError`]. The copy then keeps its checkpoint.
@@ -177,7 +174,6 @@ impl LogCopy<'_> {
         self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
     }
 
-    /// Adds a leaf and writes the tiles that it completes.
     fn push(&mut self, leaf: Sha256) -> Result<(), LogError> {
         let mut whole = Vec::new();
         self.frontier.push_leaf(leaf, &mut whole);

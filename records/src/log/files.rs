@@ -1,5 +1,4 @@
-//! A list of every file below the log's directory, so that each can be accounted for. It must never
-//! follow a link, or descend deeper than a log does.
+//! Lists every file below the log's directory, without following links or exceeding its depth.
 
 use std::os::fd::OwnedFd;
 

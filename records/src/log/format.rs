@@ -5,11 +5,8 @@ pub const BATCH_MAX: usize = 512;
 /// The minimum number of remembered latest entries: two whole bundles.
 pub(crate) const REMEMBERED_MIN: u64 = 512;
 
-/// The file with the newest checkpoint.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 
-/// The kind of the entry of a signed statement.
 pub(crate) const ENTRY_KIND: &str = "hashedrekord";
 pub(crate) const ENTRY_VERSION: &str = "0.0.2";
-/// The version of the log's own entries.
 pub(crate) const OWN_VERSION: &str = "0.1.0";

@@ -1,6 +1,5 @@
 //! The right edge of the tree: all the state that appending needs, and the files that it produces.
-//! Appending is arithmetic; only reading the edge accesses the disk. The edge must lead to the
-//! checkpoint's root before it is used.
+//! Only reading the edge accesses the disk. It must lead to the signed root before it is used.
 
 use model::Sha256;
 
@@ -12,24 +11,20 @@ use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Tile, TileKind, WIDTH, entries, hash_bytes, push_entry};
 use crate::log::view::{read_bundle, read_hashes};
 
-/// A file of the log to write.
 pub(crate) type TileFile = (Tile, Vec<u8>);
 
-/// The right edge of a tree.
 #[derive(Clone, Default)]
 pub(crate) struct MerkleFrontier {
     pub(crate) peaks: Peaks,
     /// The partial tile of each level, with fewer than 256 hashes each.
     pub(crate) tiles: Vec<Vec<Sha256>>,
-    /// The partial entry bundle.
     bundle: Vec<u8>,
 }
 
 /// The edge of a grown tree, and the files that the growth adds.
 pub(crate) struct FrontierGrowth {
     pub(crate) frontier: MerkleFrontier,
-    /// Whole bundles, whole hash tiles, and the last bundle if it is partial. Their contents exist
-    /// nowhere else.
+    /// Whole bundles and hash tiles, and a partial last bundle. No other file has their contents.
     pub(crate) whole: Vec<TileFile>,
     /// Partial hash tiles, which can be computed from the levels below.
     pub(crate) partial: Vec<TileFile>,

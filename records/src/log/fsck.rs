@@ -1,6 +1,5 @@
-//! A full check of a log: recomputes it from its entries, compares every file, and lists the files
-//! that were not compared. It must never change a file, and never trust a hash that it did not
-//! compute.
+//! A full check of a log: recomputes it from its entries, compares every file, and lists the
+//! others. It must never change a file, and never trust a hash that it did not compute.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -129,8 +128,7 @@ fn duplicates(leaves: &[Sha256], faults: &mut Vec<LogFsckProblem>) {
     }
 }
 
-/// Compares every tile and bundle of any width, and lists everything else. Returns the paths of the
-/// compared files.
+/// Compares every tile and bundle of any width, and lists all else. Returns the compared paths.
 fn check_files(
     view: &LogView,
     rows: &[Vec<Sha256>],
@@ -171,8 +169,7 @@ fn check_files(
     seen
 }
 
-/// Returns the expected hashes of this tile, or of the entries of this bundle; `None` if it is
-/// beyond the log's size.
+/// Returns the expected hashes of this tile or bundle; `None` beyond the log's size.
 fn hashes_of(tile: Tile, rows: &[Vec<Sha256>]) -> Option<&[Sha256]> {
     let level = match tile.kind {
         TileKind::Hashes(level) => usize::try_from(level).ok()?,

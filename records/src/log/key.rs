@@ -1,6 +1,5 @@
 //! The log's key and name: one Ed25519 key, held here or by an agent, that signs checkpoints and
-//! the rotation to another key, and the formats of its public half. The private half must never
-//! leave this module except into the key file.
+//! rotations, and the formats of its public half. The private half goes only into the key file.
 
 use std::fmt;
 use std::str::FromStr;
@@ -82,7 +81,6 @@ pub struct LogKey {
     public: PublicLogKey,
 }
 
-/// The holder of the private half.
 enum LogKeyHolder {
     /// Boxed, because a move would leave copies behind.
     Local(Box<SigningKey>),
@@ -98,7 +96,6 @@ impl LogKey {
         Self { holder: LogKeyHolder::Local(signing), public }
     }
 
-    /// Generates a new key.
     pub(crate) fn generate(origin: LogOrigin) -> Self {
         // The pair is zeroed on drop, unlike a plain seed.
         let pair = Ed25519Keypair::random(&mut rand_core::OsRng);
@@ -173,8 +170,7 @@ pub struct PublicLogKey {
 }
 
 impl PublicLogKey {
-    /// Parses `name+hash+key` (C2SP signed-note), as [`Self::verifier_line`] writes it. Returns
-    /// `None` for any other text and for a weak key.
+    /// Parses `name+hash+key` (C2SP signed-note); `None` for any other text and for a weak key.
     #[must_use]
     pub fn from_verifier_line(line: &str) -> Option<Self> {
         let (origin, _, key) = note_key(line, ED25519)?;
@@ -187,7 +183,6 @@ impl PublicLogKey {
         (!key.is_weak()).then_some(Self { origin, key })
     }
 
-    /// Returns the key in SSH's form.
     pub(crate) fn key(&self) -> PublicKey {
         PublicKey::new(KeyData::Ed25519(Ed25519PublicKey(self.key.to_bytes())), "")
     }
@@ -235,7 +230,6 @@ impl PublicLogKey {
         spki::pem(&self.spki())
     }
 
-    /// Returns the DER of `SubjectPublicKeyInfo`.
     pub(crate) fn spki(&self) -> Vec<u8> {
         spki::ED25519_HEAD.iter().chain(self.key.as_bytes()).copied().collect()
     }
@@ -258,8 +252,7 @@ fn first_four_bytes(id: Sha256) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// Parses name, key id and key of a verifier line with an Ed25519 key of this type. Returns `None`
-/// for any other text and for a weak key.
+/// Parses name, key id and Ed25519 key of a verifier line of this type; `None` for a weak key.
 pub(crate) fn note_key(line: &str, kind: u8) -> Option<(&str, [u8; 4], VerifyingKey)> {
     let (name, rest) = line.trim_end().split_once('+')?;
     let (id, key) = rest.split_once('+')?;

@@ -20,8 +20,7 @@ pub(crate) struct LogLock {
 
 impl Drop for LogLock {
     fn drop(&mut self) {
-        // Closing is not enough: a child forked in the meantime keeps the file open until it calls
-        // exec.
+        // Closing is not enough: a child forked meanwhile keeps the file open until it calls exec.
         rustix::fs::flock(&self.file, FlockOperation::Unlock).unwrap_or_default();
     }
 }

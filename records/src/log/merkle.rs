@@ -75,8 +75,7 @@ fn split(size: u64) -> u64 {
 }
 
 /// Returns the root over leaves `from..to`. `from` must be a multiple of the smallest power of two
-/// that is not less than the length of the range. `node(level, index)` is the root over `1 <<
-/// level` leaves.
+/// that is not less than the length. `node(level, index)` is the root over `1 << level` leaves.
 pub(crate) fn range_root<E>(
     from: u64,
     to: u64,

@@ -76,7 +76,7 @@
 //! Opening reads the checkpoint, the last bundle, and the whole tiles of the right edge. It
 //! computes the root and compares it with the signed one, so that a lost or changed edge is found
 //! before anything is appended. Then it rewrites missing or wrong partial tiles of the edge, older
-//! ones included, and removes partial files beyond it (`tidy.rs`). It refuses a log that did not
+//! ones included, and removes partial files beyond it (`cleanup.rs`). It refuses a log that did not
 //! grow out of its saved head, because readers of the other log would reject entries of this one.
 //!
 //! After a failed write or sync nothing more is appended until the log is opened again, because the

@@ -1,6 +1,5 @@
-//! Opening the log for appending: takes the lock, reads the edge, settles a draft, and checks the
-//! saved head. Nothing may be appended to a log that differs from the signed one or from the saved
-//! head.
+//! Opening the log for appending: takes the lock, reads the edge, settles a draft, and compares the
+//! saved head. Nothing may be appended to a log that differs from the signed one or the saved head.
 
 use std::collections::HashMap;
 use std::fs::DirBuilder;
@@ -37,7 +36,6 @@ pub struct Log {
     _lock: LogLock,
 }
 
-/// The operations that an open log allows.
 pub(super) enum LogState {
     /// Accepts entries.
     Ready,
@@ -60,8 +58,7 @@ impl Log {
         self.key.public()
     }
 
-    /// Opens a log, or makes an empty one and its directory (mode 0755, because nothing in it is
-    /// secret).
+    /// Opens a log, or makes an empty one and its directory (mode 0755: nothing in it is secret).
     ///
     /// # Errors
     /// [`LogError`]: another process has the log open, the files contradict the checkpoint, the
@@ -74,8 +71,7 @@ impl Log {
         Self::open_locked(&place.into(), key.into(), LogDisk::lock)
     }
 
-    /// Opens a log as [`Self::open_or_create`] does, but waits up to `wait` while another process
-    /// has it open.
+    /// Opens a log as [`Self::open_or_create`] does, but waits up to `wait` for another process.
     pub fn open_within(
         wait: Duration,
         place: impl Into<LogLocation>,
@@ -140,7 +136,7 @@ fn first_or_newest(disk: &LogDisk, key: &LogKey) -> Result<Checkpoint, LogError>
     }
 }
 
-/// Returns the indexes of the latest entries by their leaf hashes: at least [`REMEMBERED_MIN`], or all.
+/// Returns the latest entries' indexes by leaf hash: at least [`REMEMBERED_MIN`], or all.
 fn latest(disk: &LogDisk, edge: &MerkleFrontier) -> Result<HashMap<Sha256, u64>, LogError> {
     let whole = edge.size() / WIDTH;
     let first = whole.saturating_sub(REMEMBERED_MIN / WIDTH);

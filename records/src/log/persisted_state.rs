@@ -1,10 +1,8 @@
 //! The saved head of a log, kept outside the log. It distinguishes a log that grew from one that
-//! was deleted, truncated or restored from a copy.
-//!
-//! The saved head must never be ahead of the log, so it is written after the checkpoint. An older
-//! one, as a crash may leave it, is still the head of a beginning of the log. It can be ahead of
-//! the checkpoint only if the rename of a draft was lost and this file was not. The draft still
-//! exists then, and opening the log rolls forward to it before it reads the saved head.
+//! was deleted, truncated or restored from a copy. It must never be ahead of the log, so it is
+//! written after the checkpoint. A crash may leave an older one, which is still a beginning of the
+//! log. It can be ahead only if the rename of a draft was lost and this file was not. The draft
+//! then still exists, and opening the log rolls forward to it before it reads the saved head.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +14,6 @@ use crate::log::format::CHECKPOINT;
 use crate::log::view::{LogView, grew_into, read_note};
 use crate::log::{LogError, LogLoss};
 
-/// The name of the file in a state directory.
 const HEAD: &str = "log.head";
 
 /// The directory of a log and the path of its saved head.
@@ -59,7 +56,7 @@ impl LogLocation {
     /// Checks that a log opened for reading grew out of its saved head.
     ///
     /// # Errors
-    /// [`LogError::LogLoss`], or a failed read.
+    /// [`LogError::Lost`], or a failed read.
     pub fn check(&self, view: &LogView) -> Result<(), LogError> {
         let Some(kept) = self.persisted_state()? else { return Ok(()) };
         kept.head()?.map_or(Ok(()), |from| kept.check_grew(&view.disk, from, view.head()))
@@ -68,7 +65,7 @@ impl LogLocation {
     /// Checks that a log exists if a head is saved.
     ///
     /// # Errors
-    /// [`LogError::LogLoss`], or a failed read.
+    /// [`LogError::Lost`], or a failed read.
     pub fn check_exists(&self) -> Result<(), LogError> {
         self.persisted_state()?.map_or(Ok(()), |kept| kept.check_log_exists(&self.directory))
     }
@@ -80,7 +77,6 @@ pub(crate) struct PersistedState {
     name: String,
 }
 
-/// A size of the log and its root at that size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TreeHead {
     size: u64,
@@ -99,8 +95,7 @@ impl PersistedState {
     /// user who can write here can also remove the file.
     fn head(&self) -> Result<Option<TreeHead>, LogError> {
         let bytes = match read_note(&self.disk, &self.name)? {
-            // A power cut leaves an empty file if the file system does not order a file before its
-            // name.
+            // A power cut leaves an empty file if the file system does not order file before name.
             Some(bytes) if bytes.is_empty() => return Ok(None),
             Some(bytes) => bytes,
             None => return Ok(None),

@@ -1,6 +1,5 @@
-//! The proof that an entry is in the log, stapled to its record: in memory, and as a `.tlog-proof`
-//! text (C2SP tlog-proof v1). A proof must never be made from a path that does not lead to the root
-//! of its checkpoint.
+//! The proof that an entry is in the log, in memory and as a `.tlog-proof` text (C2SP tlog-proof
+//! v1). A proof must never be made from a path that does not lead to the root of its checkpoint.
 
 use std::fmt;
 

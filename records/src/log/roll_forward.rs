@@ -54,8 +54,7 @@ pub(crate) fn recover(
     Ok((head, edge))
 }
 
-/// Parses a draft. Ignores one that this key did not sign, because no reader accepts a proof
-/// against it.
+/// Parses a draft. Ignores one that this key did not sign: no reader accepts a proof against it.
 fn parse_signed(bytes: &[u8], key: &PublicLogKey) -> Option<Checkpoint> {
     let note = std::str::from_utf8(bytes).ok()?;
     Checkpoint::verify(note, key).ok()

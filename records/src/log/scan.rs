@@ -45,15 +45,18 @@ impl LogClaim {
         let index = decimal(&logged.log_index).ok_or(RecordBundleError::Field("logIndex"))?;
         let unfit = RecordBundleError::Field("canonicalizedBody");
         let entry = base64::decode(&logged.canonicalized_body).ok_or(unfit.clone())?;
-        let says: HashedRekord = serde_json::from_slice(&entry).map_err(|_| unfit.clone())?;
+        let rekord: HashedRekord = serde_json::from_slice(&entry).map_err(|_| unfit.clone())?;
         let dsse = &bundle.dsse_envelope;
         let payload = base64::decode(&dsse.payload).ok_or(RecordBundleError::Field("payload"))?;
         let digest = Sha256::of(&pae(PAYLOAD_TYPE, &payload));
-        let says_so = says.kind == ENTRY_KIND
-            && says.api_version == ENTRY_VERSION
-            && says.spec.v002.data.digest == base64::encode(digest.as_bytes())
-            && matches!(dsse.signatures.as_slice(), [one] if one.sig == says.spec.v002.signature.content);
-        if says_so { Ok(Self { index, entry }) } else { Err(unfit) }
+        let is_of_statement = rekord.kind == ENTRY_KIND
+            && rekord.api_version == ENTRY_VERSION
+            && rekord.spec.v002.data.digest == base64::encode(digest.as_bytes())
+            && matches!(
+                dsse.signatures.as_slice(),
+                [one] if one.sig == rekord.spec.v002.signature.content
+            );
+        if is_of_statement { Ok(Self { index, entry }) } else { Err(unfit) }
     }
 
     /// Returns the claimed index.
@@ -118,8 +121,7 @@ pub struct LogReconciliation {
 }
 
 impl LogView {
-    /// Compares the log with claims by index. [`crate::log::fsck`] must have found the log sound
-    /// before.
+    /// Compares the log with claims by index. [`crate::log::fsck`] must have found it sound before.
     ///
     /// # Errors
     /// [`LogError`] if the files cannot be read.
@@ -175,7 +177,6 @@ impl LogView {
         Ok(None)
     }
 
-    /// Reads the bundle that contains this entry.
     fn bundle(&self, index: u64) -> Result<Vec<u8>, LogError> {
         let beyond = LogError::NoSuchEntry { index, size: self.head().size() };
         let tile = Tile::holding(TileKind::Entries, index, self.head().size()).ok_or(beyond)?;

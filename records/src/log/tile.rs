@@ -13,7 +13,6 @@ pub const ENTRY_BYTES_MAX: usize = 65_535;
 pub(crate) const BUNDLE_BYTES_MAX: u64 = 256 * (65_535 + 2);
 pub(crate) const TILE_BYTES: u64 = 256 * 32;
 
-/// The kind of a file of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TileKind {
     /// Hashes of perfect trees of `256^level` leaves.
@@ -31,8 +30,7 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// Returns the tile that holds this item of its kind, in a log of this size; `None` if the item
-    /// does not exist.
+    /// Returns the tile with this item, in a log of this size; `None` if the item does not exist.
     pub(crate) fn holding(kind: TileKind, item: u64, log_size: u64) -> Option<Self> {
         let items = match kind {
             TileKind::Hashes(level) => log_size.checked_shr(level * HEIGHT).unwrap_or(0),
@@ -74,7 +72,6 @@ impl Tile {
         ((1..=WIDTH).contains(&width) && tile.path() == path).then_some(tile)
     }
 
-    /// Returns the maximum length of a file of this kind.
     pub(crate) fn bytes_max(self) -> u64 {
         match self.kind {
             TileKind::Hashes(_) => TILE_BYTES,
@@ -82,7 +79,6 @@ impl Tile {
         }
     }
 
-    /// Returns the directory of the partial forms.
     pub(crate) fn partials(self) -> String {
         format!("{}.p", self.stem())
     }

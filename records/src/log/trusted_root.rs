@@ -1,5 +1,4 @@
-//! Sigstore's `trusted_root.json` for a log, as stock verifiers need it. It must never name an
-//! authority that the verification of our records does not need.
+//! Sigstore's `trusted_root.json` for a log. It must never name an authority that is not needed.
 
 use model::UtcTime;
 
@@ -8,8 +7,7 @@ use crate::key_model::DatedKey;
 use crate::log::key::PublicLogKey;
 
 impl PublicLogKey {
-    /// Returns Sigstore's `trusted_root.json` with this log, from this time on, as the only trusted
-    /// one.
+    /// Returns Sigstore's `trusted_root.json` with this log, from this time on, and no other.
     #[must_use]
     pub fn trusted_root(&self, valid_from: UtcTime) -> String {
         let valid_after = Some(valid_from);

@@ -1,5 +1,4 @@
-//! Read access to a log with its files and its public key. Data must never be returned before it
-//! led to the root of a signed checkpoint.
+//! Read access to a log. Data must never be returned before it led to a signed checkpoint's root.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,8 +20,7 @@ use crate::log::tile::{
 
 const NOT_THE_TREE: &str = "does not match the checkpoint";
 
-/// A log at one of its sizes. Reading needs no lock, because files that a checkpoint covers never
-/// change.
+/// A log at one of its sizes. Reading needs no lock, because covered files never change.
 pub struct LogView {
     pub(crate) disk: LogDisk,
     head: Checkpoint,
@@ -191,7 +189,6 @@ impl<'a> TreeHashes<'a> {
         hashes
     }
 
-    /// Proves that this leaf has this index in the log.
     pub(crate) fn prove(
         &mut self,
         head: &Checkpoint,

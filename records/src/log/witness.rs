@@ -41,8 +41,7 @@ impl WitnessKey {
         &self.name
     }
 
-    /// Returns the time at which this key cosigned the checkpoint; `None` if the signature is not
-    /// its own.
+    /// Returns the time at which this key cosigned the checkpoint; `None` for another signature.
     fn cosigned(&self, checkpoint: &Checkpoint, name: &str, blob: &[u8]) -> Option<UtcTime> {
         let rest = blob.strip_prefix(&self.short_id).filter(|_| name == self.name)?;
         let (time, signature) = rest.split_first_chunk::<8>()?;
@@ -83,8 +82,7 @@ impl fmt::Display for WitnessReplyError {
 impl std::error::Error for WitnessReplyError {}
 
 impl CosignedCheckpoint {
-    /// Extracts the cosignatures of a witness' reply. With a key, only those that it verifies;
-    /// without one, all of them, unverified.
+    /// Extracts a witness' cosignatures: with a key those that it verifies, else all, unverified.
     ///
     /// # Errors
     /// [`WitnessReplyError`].

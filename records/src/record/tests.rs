@@ -1,5 +1,4 @@
-//! Withholding of text when the lint refuses a document, tested with lints stricter than the real
-//! one.
+//! Withholding of text when the lint refuses a document, with lints stricter than the real one.
 
 use model::LauncherMode;
 use sandbox::outcome::{OutcomeFacts, ToolEnd};
@@ -72,7 +71,7 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
     let at = "2026-11-21T12:10:30Z".parse().unwrap();
     let (finished, confinement) = (finished(), confinement());
     let ran = StartedRun { confinement: &confinement, finished: &finished, started: at, ended: at };
-    let says = Statement {
+    let statement = Statement {
         result_id: &result_id,
         created: at,
         subject: RecordSubject::Unusable { file_name: "request.md", bytes: b"x", request_id: None },
@@ -80,7 +79,7 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
         outcome: Outcome::Ok,
         reason: None,
         violations: &[],
-        grounds: None,
+        rationale: None,
         policy_name: "house-policy",
         policy_sha256: Sha256::of(b"policy"),
         approval: "signed by alice",
@@ -95,10 +94,9 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
         stderr_head: b"two\nthree",
         request_files: &[],
     };
-    document_with_lint(&says, &RequestFiles::of(&says), lint).map(|(md, _)| md)
+    document_with_lint(&statement, &RequestFiles::of(&statement), lint).map(|(md, _)| md)
 }
 
-/// Returns one error for each line that matches.
 fn on_lines(md: &[u8], refused: impl Fn(&str) -> bool) -> Vec<Violation> {
     let text = String::from_utf8_lossy(md).into_owned();
     let lines = text.lines().zip(1..).filter(|(line, _)| refused(line));

@@ -9,8 +9,7 @@ use crate::key_error::HostKeyError;
 use crate::key_model::SigningError;
 use crate::log::{KeyChangeError, KeyRole, LogError};
 
-/// The reason why a key was not rotated. Unless the message says otherwise, the active key is
-/// unchanged.
+/// The reason why a key was not rotated. The active key is unchanged unless stated otherwise.
 #[derive(Debug)]
 pub enum RotationError {
     /// A key cannot be used.

@@ -8,8 +8,7 @@ use crate::log::{KeyRole, LogKey, RotationKey};
 use crate::public_keys::PublicHostKey;
 use crate::result_key::ResultKey;
 
-/// A private key of either role. Clones share one key, which is zeroed when the last clone is
-/// dropped.
+/// A private key of either role. Clones share one key, which the last one zeroes on drop.
 #[derive(Clone, Debug)]
 pub enum HostKey {
     /// A result key.

@@ -1,11 +1,9 @@
 //! Key rotation: one at a time, logged before it takes effect. After an interruption, the same call
 //! finishes it. The old private key must never be deleted before the log contains the rotation. No
-//! key may sign while it is undecided which one is active.
-//!
-//! # Order of writes
+//! key may sign while it is undecided which one is active. The order of writes:
 //!
 //! 1. `<key>.new`: the private half of the new key (not for a key of an agent). The old key is
-//!    active. An interruption here is harmless: the next rotation uses the file.
+//!    active. After an interruption here, the next rotation uses the file.
 //! 2. `<key>.change`: the entry, signed by both keys. From here on no other call opens either key.
 //! 3. The entry is appended to the log. If the log's key is rotated, both keys sign the checkpoint.
 //! 4. `retired` gets the end of the old key's validity.
@@ -58,7 +56,6 @@ pub struct CompletedRotation {
     pub time: UtcTime,
 }
 
-/// The rotation of one key.
 struct Rotation<'a> {
     source: &'a KeySource,
     role: KeyRole,
@@ -138,7 +135,6 @@ impl<'a> Rotation<'a> {
         }
     }
 
-    /// Loads the key of this role from this file, if it exists.
     fn load(&self, name: &str) -> Result<Option<HostKey>, HostKeyError> {
         Ok(match self.role {
             KeyRole::Result => result_key_files::load(&self.keys, name)?.map(HostKey::from),
@@ -333,12 +329,10 @@ impl<'a> Rotation<'a> {
     }
 }
 
-/// Returns the name of the file with the new key.
 fn new_key_file(role: KeyRole) -> String {
     format!("{role}.new")
 }
 
-/// Returns the name of the file with the rotation of this key.
 fn change_file(role: KeyRole) -> &'static str {
     match role {
         KeyRole::Result => result_key_files::CHANGE,

@@ -4,8 +4,7 @@
 //!
 //! A new key in the place of the active key becomes `<key>.new`: the active key is written to that
 //! name, and the two files are exchanged. A crash in between leaves both, and the next start
-//! exchanges them. From there on the steps are those of `toolexec keys rotate`, so either can
-//! finish the rotation.
+//! exchanges them. The other steps are those of `toolexec keys rotate`, so either can finish.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -109,8 +108,7 @@ impl Takeover {
         &self.new
     }
 
-    /// Saves the active key, whose file the new key may have overwritten. All keys are saved before
-    /// the first of them is rotated.
+    /// Saves the active key, which the new key may have overwritten. Must precede every rotation.
     ///
     /// # Errors
     /// [`RotationError`]: the files changed since they were read, or cannot be written.

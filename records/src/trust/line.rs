@@ -1,6 +1,5 @@
-//! A strict parser of one line of OpenSSH `allowed_signers` text: an unknown option is an error. It
-//! must never trust a key for more than its line states, nor accept a key for which anyone can
-//! sign.
+//! A strict parser of one `allowed_signers` line (OpenSSH): an unknown option is an error. It must
+//! never trust a key for more than its line states, nor a key for which anyone can sign.
 
 use model::UtcTime;
 use p256::ecdsa::{Signature, VerifyingKey};
@@ -25,8 +24,7 @@ pub(super) struct ResultSigner {
     pub(super) statements: Option<StatementKey>,
 }
 
-/// A P-256 key for many signatures. They are parsed as everywhere, and verified by the faster of
-/// two libraries.
+/// A P-256 key for many signatures. Verifies with the faster of two libraries.
 #[derive(Debug)]
 pub(crate) struct StatementKey {
     public: PublicResultKey,
@@ -131,8 +129,7 @@ impl ResultSigner {
         Ok(())
     }
 
-    /// Returns whether this key made the signature over these bytes. The caller has checked that
-    /// the signature names this key and the namespace of results.
+    /// Returns whether this key made the signature. The caller has checked its key and namespace.
     pub(super) fn verifies(&self, signature: &SshSig, message: &[u8]) -> bool {
         let Some(known) = &self.statements else {
             return self.key.verify(RESULT_NAMESPACE, message, signature).is_ok();
@@ -190,8 +187,7 @@ fn read_key(text: &str) -> Result<PublicKey, String> {
     }
 }
 
-/// Parses `YYYYMMDD[HHMM[SS]]Z`. A time without the Z would be local time, which a verifier years
-/// later cannot know.
+/// Parses `YYYYMMDD[HHMM[SS]]Z`. Without the Z it would be local time, unknown to later verifiers.
 fn read_time(text: &str) -> Result<UtcTime, String> {
     let shown = model::escape_line(text);
     let wrong = || format!("time `{shown}` is invalid; help: write YYYYMMDDHHMMSSZ");

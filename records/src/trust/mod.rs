@@ -18,9 +18,8 @@ use line::ResultSigner;
 
 pub(crate) use line::StatementKey;
 
-/// The inputs that a verifier trusts: the keys that may sign records, and optionally those of logs
-/// and approvers, and the log's history. Without an input its check is skipped, and every verdict
-/// says so.
+/// The inputs that a verifier trusts: the keys that sign records, and optionally those of logs and
+/// approvers, and the log's history. Without an input, the verdict states the skipped check.
 #[derive(Debug)]
 pub struct Trust {
     signers: Vec<ResultSigner>,
@@ -131,8 +130,7 @@ impl Trust {
     }
 
     /// Verifies that a trusted key made this armoured signature over these bytes. `made` is the
-    /// time that the record states. If it cannot be read, validity is not checked; the caller
-    /// reports that.
+    /// record's time; if it cannot be read, the caller reports that and validity is not checked.
     pub(crate) fn check(
         &self,
         armoured: &[u8],

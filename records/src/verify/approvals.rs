@@ -12,7 +12,6 @@ use validator::{Draft, OwnerUid, PastRequest, Request};
 use crate::verify::inconsistency::principals;
 use crate::verify::model::ApprovalProblem;
 
-/// Returns whether the record states approvals.
 pub(super) fn are_stated(facts: &Value) -> bool {
     facts["approvals"].as_array().is_some_and(|rows| !rows.is_empty())
 }
@@ -22,9 +21,8 @@ pub(super) fn is_of_a_run(facts: &Value) -> bool {
     facts["started_utc"].is_string()
 }
 
-/// Returns the number of approvers if all their approvals verify, else each failed approval with
-/// its problem. A run must not have been rejected by an authorized key, even if no approval is
-/// stated.
+/// Returns the number of approvers if all their approvals verify, else each failed approval. No
+/// authorized key may have rejected a run, even if no approval is stated.
 pub(super) fn check(
     facts: &Value,
     request: Result<&Request, ApprovalProblem>,
@@ -60,8 +58,7 @@ pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<PastRequest, Approva
     draft.read_recorded(made).map_err(unfit)
 }
 
-/// Checks that some signature file proves this approval. Otherwise returns the problem of the last
-/// candidate.
+/// Checks that a signature file proves this approval; else returns the last candidate's problem.
 fn check_approval(
     principal: &str,
     key: &str,
@@ -103,7 +100,6 @@ fn rejecting_principal(
     })
 }
 
-/// Returns a principal under which the key is entitled to its signature.
 fn entitled_principal(
     verified: &VerifiedSshSignature,
     at: UtcTime,

@@ -1,6 +1,5 @@
-//! Verification of the bundle and the `.tlog-proof` of a record: signed by the record's own key, in
-//! a trusted log, and with the record's files and facts. A key or a log must never be trusted
-//! because a bundle names it.
+//! Verification of a record's bundle and `.tlog-proof`: signed by the record's key, in a trusted
+//! log, with its files and facts. Must never trust a key or a log because a bundle names it.
 
 use std::collections::BTreeMap;
 
@@ -151,7 +150,6 @@ impl TrustedStatement {
         }
     }
 
-    /// Compares the checkpoint with the log's history.
     pub(super) fn compare_with_history(
         &self,
         file: &str,

@@ -1,6 +1,5 @@
-//! Checks across records: no request runs twice, no id or log index is used twice, and no log shows
-//! two histories. They must never use a record that did not verify, nor keep more of one than
-//! digests.
+//! Checks across verified records: no request runs twice, no id or log index is used twice, and no
+//! log shows two histories. Keeps only digests of a record.
 
 use std::collections::HashMap;
 
@@ -27,8 +26,7 @@ struct KnownRecord {
 }
 
 impl CrossRecordCheck {
-    /// Adds the next record under this number. Returns each conflict with the number of the other
-    /// record.
+    /// Adds the next record under this number. Returns each conflict and the other record's number.
     pub fn add(&mut self, number: usize, record: &VerifiedRecord) -> Vec<(Conflict, usize)> {
         let mut clashes = Vec::new();
         let origin = record.log().map_or("", |place| place.origin.as_str());
@@ -62,9 +60,8 @@ impl CrossRecordCheck {
         record.replay().is_some_and(|of| !self.records.contains_key(&key_of(&of.result_id)))
     }
 
-    /// Compares a replay with the record that it names, if that one was added. Returns the conflict
-    /// and the number of that record, if they contradict each other; `None` if the record is not a
-    /// replay.
+    /// Compares a replay with the record that it names, if that was added. Returns a conflict and
+    /// that record's number; `None` if the record is not a replay.
     pub fn check_replay(&self, record: &mut VerifiedRecord) -> Option<(Conflict, usize)> {
         let of = record.replay()?;
         let known = self.records.get(&key_of(&of.result_id))?;

@@ -61,8 +61,7 @@ pub fn verify_gathered(
         .finish()
 }
 
-/// Verifies a bundle alone: the statement, its place in the log, and its facts. `file` is the name
-/// of the bundle in the faults.
+/// Verifies a bundle alone: statement, place in the log, and facts. `file` names it in the faults.
 ///
 /// # Errors
 /// All faults; never an empty list.
@@ -74,20 +73,20 @@ pub fn verify_bundle_alone(
     let mut faults = Vec::new();
     let attested = TrustedStatement::read(file, bytes, trust, &mut faults);
     let Some(attested) = attested else { return Err(faults) };
-    let says = attested.signed().facts();
-    faults.extend(shape::faults(file, says, shape::RecordAge::Stated));
-    faults.extend(inconsistency::faults(file, says, None));
-    let id: Option<ResultId> = says["result_id"].as_str().and_then(|id| id.parse().ok());
+    let facts = attested.signed().facts();
+    faults.extend(shape::faults(file, facts, shape::RecordAge::Stated));
+    faults.extend(inconsistency::faults(file, facts, None));
+    let id: Option<ResultId> = facts["result_id"].as_str().and_then(|id| id.parse().ok());
     let mut not_checked = vec![SkippedCheck::Record, SkippedCheck::Files];
     not_checked.extend(attested.log().is_none().then_some(SkippedCheck::Log));
     attested.compare_with_history(file, trust, &mut faults, &mut not_checked);
-    if approvals::are_stated(says) {
+    if approvals::are_stated(facts) {
         not_checked.push(SkippedCheck::ApprovalsOfBundle);
     }
     match (id, faults.is_empty()) {
         (Some(id), true) => {
             let fingerprint = attested.fingerprint();
-            Ok(VerifiedRecord::new(id, says, fingerprint)
+            Ok(VerifiedRecord::new(id, facts, fingerprint)
                 .with_log(attested.place())
                 .with_skipped(not_checked))
         }

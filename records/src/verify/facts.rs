@@ -27,7 +27,6 @@ struct StatedFile {
     sha256: String,
 }
 
-/// The parsed record.
 pub(super) struct ParsedRecord {
     pub(super) md: Vec<u8>,
     pub(super) sha256: Sha256,
@@ -37,7 +36,6 @@ pub(super) struct ParsedRecord {
     pub(super) signed_by: Option<VerifiedSigner>,
 }
 
-/// The facts that verification needs.
 pub(super) struct RecordFacts {
     created: UtcTime,
     /// Every file that the record names, with its digest.
@@ -81,7 +79,6 @@ impl RecordFacts {
         &self.stated
     }
 
-    /// Returns the request file.
     pub(super) fn request(&self) -> Option<(&str, Sha256)> {
         self.request_files().next()
     }

@@ -1,5 +1,4 @@
-//! Comparison of a result directory with the files that its record names. Every existing file must
-//! be named, and every named file must exist.
+//! Compares a result directory with the files that its record names, in both directions.
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;

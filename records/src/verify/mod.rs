@@ -1,11 +1,7 @@
 //! Verification of results: the directory has exactly the contents that its record states, a
 //! trusted key signed the record and its statement, and a trusted log contains it. It needs only
-//! the directory and the trust. It must never:
-//!
-//! - change anything;
-//! - stop at the first fault;
-//! - trust a fact of a record whose signature does not verify;
-//! - omit a check without reporting it.
+//! the directory and the trust. It must never change anything, stop at the first fault, trust a
+//! fact of a record whose signature does not verify, or omit a check without reporting it.
 
 mod approvals;
 mod bundle_check;

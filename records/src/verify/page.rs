@@ -1,7 +1,6 @@
-//! Checks of the Markdown below a record's front matter: its six sections, and each line made of
-//! facts alone. Text of a request, a policy or a tool is not compared, because the version that
-//! wrote the record decided how much of it to show. No line of such text may be taken for a line of
-//! this program.
+//! Checks of the Markdown below a record's front matter: its six sections, and each line of facts
+//! alone. Text of a request, a policy or a tool is not compared, because the writing version
+//! decided how much of it to show. No line of such text may be taken for a line of this program.
 
 use model::ResultSection;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use crate::verify_error::VerifyError;
 
 /// Returns the lines that contradict the facts.
 pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<VerifyError> {
-    let told = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
+    let inconsistency = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
     let text = std::str::from_utf8(md).unwrap_or_default();
     let body = text.split_once("\n---\n").map_or("", |(_, body)| body);
     let headings: Vec<&str> = body.lines().filter(|line| line.starts_with('#')).collect();
@@ -19,7 +18,7 @@ pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<VerifyError> {
     let titles: Option<Vec<_>> = titles.map(ResultSection::named).collect();
     if headings.len() != ResultSection::ALL.len() || titles.as_deref() != Some(ResultSection::ALL) {
         let what = format!("its sections are {headings:?}");
-        return vec![told(what)];
+        return vec![inconsistency(what)];
     }
     let wrong = |section: ResultSection| {
         let heading = section.heading();
@@ -34,10 +33,9 @@ pub(super) fn faults(file: &str, md: &[u8], facts: &Value) -> Vec<VerifyError> {
             ResultSection::SafetyNotes => None,
         }
     };
-    ResultSection::ALL.iter().filter_map(|section| wrong(*section)).map(told).collect()
+    ResultSection::ALL.iter().filter_map(|section| wrong(*section)).map(inconsistency).collect()
 }
 
-/// Returns the lines with this prefix, in order.
 fn beginning<'a>(lines: &[&'a str], mark: &str) -> Vec<&'a str> {
     lines.iter().copied().filter(|line| line.starts_with(mark)).collect()
 }
@@ -77,9 +75,9 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
         _ => Vec::new(),
     };
     let limit = |row: &Value| {
-        let (asked, in_force) = (number(&row["asked"])?, number(&row["in_force"])?);
+        let (requested, in_force) = (number(&row["asked"])?, number(&row["in_force"])?);
         let (name, mechanism) = (row["name"].as_str()?, row["mechanism"].as_str()?);
-        Some(format!("- Limit {name}: asked {asked}, in force {in_force} ({mechanism})"))
+        Some(format!("- Limit {name}: asked {requested}, in force {in_force} ({mechanism})"))
     };
     let limits: Option<Vec<String>> = facts["limits"].as_array()?.iter().map(limit).collect();
     differs(&beginning(lines, "- Request sha256: "), &[digest])
@@ -87,8 +85,7 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
         .or_else(|| differs(&beginning(lines, "- Limit "), &limits?))
 }
 
-/// Compares the digests in order. Paths are not compared, because their form depends on the version
-/// that wrote them.
+/// Compares the digests in order. The form of paths depends on the version that wrote them.
 fn output_line(lines: &[&str], facts: &Value) -> Option<String> {
     let kept = lines.iter().take_while(|line| **line != "Not here:");
     let shown: Vec<&&str> = kept.filter(|line| line.starts_with("- ")).collect();

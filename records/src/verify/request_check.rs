@@ -1,6 +1,5 @@
-//! Comparison of a record with the request that it carries. A difference that an honest run could
-//! have caused must never be reported. A difference must never be ignored because the request was
-//! hard to parse.
+//! Comparison of a record with the request that it carries. It must never report a difference that
+//! an honest run could have caused, nor ignore one because the request was hard to parse.
 
 use serde_json::Value;
 use validator::Request;
@@ -21,26 +20,27 @@ pub(super) fn faults(file: &str, facts: &Value, request: &Request) -> Vec<Verify
 }
 
 fn command_and_inputs(facts: &Value, request: &Request) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     let intent = request.intent_sha256().to_string();
-    for (key, asked) in [("request_id", request.id().as_str()), ("intent_sha256", &intent)] {
-        if facts.get(key).is_some_and(|it| it != asked) {
-            told.push(format!("{key} is {} and the request's is {asked}", facts[key]));
+    for (key, expected) in [("request_id", request.id().as_str()), ("intent_sha256", &intent)] {
+        if facts.get(key).is_some_and(|it| it != expected) {
+            problems.push(format!("{key} is {} and the request's is {expected}", facts[key]));
         }
     }
     let argv = request.argv();
     // The record truncates a list that does not fit, and states the total.
     if let Some(stated) = facts["argv"].as_array()
-        && (stated.len() > argv.len() || stated.iter().zip(argv).any(|(word, asked)| word != asked))
+        && (stated.len() > argv.len()
+            || stated.iter().zip(argv).any(|(word, expected)| word != expected))
     {
-        told.push("argv is not the command of the request".to_owned());
+        problems.push("argv is not the command of the request".to_owned());
     }
     let beyond_seed = request.constraints().iter().filter(|it| !it.is_seed()).count();
     let totals = [("argv_total", argv.len()), ("constraints_stated_total", beyond_seed)];
-    for (key, asked) in totals {
+    for (key, expected) in totals {
         let stated = number(&facts[key]);
-        if stated.is_some_and(|total| usize::try_from(total) != Ok(asked)) {
-            told.push(format!("{key} is {} and the request has {asked}", facts[key]));
+        if stated.is_some_and(|total| usize::try_from(total) != Ok(expected)) {
+            problems.push(format!("{key} is {} and the request has {expected}", facts[key]));
         }
     }
     if let Some(stated) = facts["inputs"].as_array() {
@@ -48,48 +48,49 @@ fn command_and_inputs(facts: &Value, request: &Request) -> Vec<String> {
             && stated.iter().zip(request.inputs()).all(|(row, input)| {
                 row["name"] == input.name() && row["sha256"] == input.sha256().to_string()
             });
-        told.extend((!same).then(|| "inputs are not those of the request".to_owned()));
+        problems.extend((!same).then(|| "inputs are not those of the request".to_owned()));
     }
-    told
+    problems
 }
 
 /// The policy may omit a host, but the record must not name one that the request does not ask for.
 fn network(facts: &Value, request: &Request) -> Vec<String> {
     let hosts = request.network().hosts();
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     if facts["network_used"] == "allowlist" && hosts.is_empty() {
-        told.push("network_used is allowlist and the request asks for no host".to_owned());
+        problems.push("network_used is allowlist and the request asks for no host".to_owned());
     }
     let reached = facts["network_destinations"].as_array().into_iter().flatten();
-    let other = |host: &&Value| !hosts.iter().any(|asked| *host == asked.host());
+    let other = |host: &&Value| !hosts.iter().any(|granted| *host == granted.host());
     let strange = |host: &Value| format!("{host} was reached and the request does not ask for it");
-    told.extend(reached.filter(other).map(strange));
-    told
+    problems.extend(reached.filter(other).map(strange));
+    problems
 }
 
 /// Compares the limits that the request sets; the policy sets the others.
 fn limits(facts: &Value, request: &Request) -> Vec<String> {
-    let asked_for = [
+    let requested = [
         ("wall_ms_max", request.time_limit_sec().saturating_mul(1000)),
         ("memory_bytes_max", request.memory_limit_mb().saturating_mul(1 << 20)),
         ("cpu_milli", u64::from(request.cpu().as_milli())),
     ];
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     for row in facts["limits"].as_array().into_iter().flatten() {
-        let Some((name, asked)) = asked_for.iter().find(|(name, _)| row["name"] == *name) else {
+        let Some((name, limit)) = requested.iter().find(|(name, _)| row["name"] == *name) else {
             continue;
         };
         let stated = [number(&row["asked"]), number(&row["in_force"])];
-        if stated[0].is_some_and(|stated| stated != *asked) {
-            told.push(format!("{name}: asked is {} and the request asks {asked}", row["asked"]));
+        if stated[0].is_some_and(|stated| stated != *limit) {
+            problems
+                .push(format!("{name}: asked is {} and the request asks {limit}", row["asked"]));
         }
         // Without a cgroup, cores are whole, so more than the requested fraction may be active.
-        if *name != "cpu_milli" && stated[1].is_some_and(|stated| stated > *asked) {
-            told.push(format!(
-                "{name}: in_force is {} and the request asks {asked}",
+        if *name != "cpu_milli" && stated[1].is_some_and(|stated| stated > *limit) {
+            problems.push(format!(
+                "{name}: in_force is {} and the request asks {limit}",
                 row["in_force"]
             ));
         }
     }
-    told
+    problems
 }

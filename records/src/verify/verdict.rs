@@ -9,8 +9,7 @@ use serde_json::Value;
 use crate::replayed_record::ReplayedRecord;
 use crate::result_key::RESULT_PRINCIPAL;
 
-/// Proof that a directory had exactly the contents that a trusted key signed, at the time of the
-/// check.
+/// Proof that a directory had exactly the contents that a trusted key signed, when checked.
 #[must_use]
 #[derive(Debug)]
 pub struct VerifiedRecord {
@@ -26,7 +25,6 @@ pub struct VerifiedRecord {
     request_run: Option<Sha256>,
     /// The digest of the record's Markdown; `None` for a bundle alone.
     record: Option<Sha256>,
-    /// The facts of the record.
     facts: Value,
     /// The replayed record, if this run is a replay.
     replay: Option<StatedReplay>,
@@ -129,8 +127,7 @@ impl VerifiedRecord {
         Self { record: Some(sha256), facts, ..self }
     }
 
-    /// Returns the facts that a replay of this record needs, from the verified bytes; `None` for a
-    /// bundle alone.
+    /// Returns the facts for a replay, from the verified bytes; `None` for a bundle alone.
     #[must_use]
     pub fn replayed_record(&self) -> Option<ReplayedRecord> {
         ReplayedRecord::of(self.result_id.clone(), self.record?, &self.facts)

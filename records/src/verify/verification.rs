@@ -85,8 +85,7 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Checks the facts against schema, contradictions, text and request. Returns the number of
-    /// verified approvals.
+    /// Checks schema, contradictions, text and request. Returns the number of verified approvals.
     fn check_content(&mut self, read: &ParsedRecord) -> usize {
         let file = format!("{}.md", self.record);
         let stated = !self.not_checked.contains(&SkippedCheck::Statement);
@@ -111,7 +110,6 @@ impl<'a> Verification<'a> {
         self.approvals(read, request)
     }
 
-    /// Reads and verifies record and signature.
     fn read_record(&mut self) -> Option<ParsedRecord> {
         let file = format!("{}.md", self.record);
         let signature_file = format!("{file}.sig");
@@ -149,7 +147,6 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Verifies the bundle and the proof of the record.
     fn check_bundle(&mut self, read: &ParsedRecord) -> Option<TrustedStatement> {
         let [_, _, bundle, proof] = bundle_check::files_of(&self.record);
         if let Some(envelope) = self.unlogged {
@@ -187,8 +184,7 @@ impl<'a> Verification<'a> {
         self.read_if_stated(path, sha256)
     }
 
-    /// Returns a file below the directory if its digest is as stated. Otherwise a fault was
-    /// reported before.
+    /// Returns a file if its digest is as stated. Otherwise a fault was reported before.
     fn read_if_stated(&self, path: &str, sha256: Sha256) -> Option<Vec<u8>> {
         let bytes = read_below(self.root, path, RECORD_BYTES_MAX).ok()??;
         (Sha256::of(&bytes) == sha256).then_some(bytes)

@@ -8,7 +8,6 @@ use model::escape_line;
 
 pub(crate) use parse::parse;
 
-/// A YAML value.
 pub(crate) enum FactNode {
     Null,
     Bool(bool),
@@ -20,8 +19,7 @@ pub(crate) enum FactNode {
     Keyword(&'static str),
     /// Any text.
     Text(String),
-    /// Any text with escaped characters. A machine reads the same text, but neither a reader nor
-    /// the lint sees a pattern in it.
+    /// Text with escaped characters: the same to a machine, but no pattern to a reader or the lint.
     Masked(String, TextMask),
     List(Vec<FactNode>),
     Map(FactMap),
@@ -44,12 +42,10 @@ impl FactNode {
         Self::Text(text.into())
     }
 
-    /// Makes a list of texts.
     pub(crate) fn texts<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self::List(texts.into_iter().map(Self::text).collect())
     }
 
-    /// Makes a list of maps.
     pub(crate) fn maps(maps: impl IntoIterator<Item = FactMap>) -> Self {
         Self::List(maps.into_iter().map(Self::Map).collect())
     }
@@ -114,7 +110,6 @@ fn list(items: &[FactNode], indent: usize) -> String {
     text
 }
 
-/// Returns the text as a quoted string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -150,17 +145,15 @@ fn masked(text: &str, mask: TextMask) -> String {
     masked
 }
 
-/// Escapes a character by its code point. Beyond the first plane YAML uses eight digits, where JSON
-/// needs two surrogates.
+/// Escapes a character by its code point. YAML has eight digits where JSON needs two surrogates.
 fn code_point_escape(c: char) -> String {
     let code = u32::from(c);
     if code <= 0xffff { format!("\\u{code:04x}") } else { format!("\\U{code:08x}") }
 }
 
-/// Returns whether a character is written as it is. Control, format (bidi included), other space,
-/// combining and unassigned characters are not: those that the standard library escapes for
-/// debugging. Neither are characters that the lint considers invisible, such as the Hangul fillers,
-/// which are letters to the standard library.
+/// Returns whether a character is written as it is. Not so are characters that the standard library
+/// escapes for debugging (control, format with bidi, other space, combining, unassigned), and those
+/// that only the lint considers invisible, such as the Hangul fillers.
 pub(crate) fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();

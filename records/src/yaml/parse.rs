@@ -1,12 +1,10 @@
-//! A fast parser of front matter in the exact shape in which records have it; it makes the
-//! verification of many records quick. `None` means only that the text has another shape and needs
-//! a full YAML parser. Any text accepted here must mean the same to every YAML parser.
+//! A fast parser of front matter in the exact shape of records. `None` means that the text has
+//! another shape and needs a full YAML parser. Text accepted here means the same to all parsers.
 
 use serde_json::{Map, Value};
 
 use super::is_printable;
 
-/// The maximum nesting depth of a record.
 const DEPTH_MAX: usize = 16;
 
 /// Plain words that some YAML parser does not read as text.
@@ -31,8 +29,8 @@ struct FactLines<'a> {
 impl<'a> FactLines<'a> {
     /// Returns the next line after exactly this many spaces, if it has that indentation.
     fn peek(&self, indent: usize) -> Option<&'a str> {
-        let (spaces, said) = self.line?.split_at_checked(indent)?;
-        (spaces.bytes().all(|byte| byte == b' ') && !said.starts_with(' ')).then_some(said)
+        let (spaces, rest) = self.line?.split_at_checked(indent)?;
+        (spaces.bytes().all(|byte| byte == b' ') && !rest.starts_with(' ')).then_some(rest)
     }
 
     fn next(&mut self) {
@@ -48,15 +46,15 @@ impl<'a> FactLines<'a> {
     fn map(&mut self, indent: usize, first: Option<&'a str>) -> Option<Map<String, Value>> {
         self.depth += 1;
         let mut map = Map::new();
-        let mut said = first.or_else(|| self.peek(indent));
-        while let Some(line) = said {
+        let mut next = first.or_else(|| self.peek(indent));
+        while let Some(line) = next {
             let (key, value) = entry(line)?;
             self.next();
             let value = if value.is_empty() { self.below(indent)? } else { inline(value)? };
             if map.insert(key.to_owned(), value).is_some() {
                 return None;
             }
-            said = self.peek(indent);
+            next = self.peek(indent);
         }
         self.depth -= 1;
         (!map.is_empty() && self.depth < DEPTH_MAX).then_some(map)
@@ -146,7 +144,7 @@ fn plain(text: &str) -> Option<Value> {
 
 /// Parses a text after its opening quote. Returns it with the rest after the closing quote.
 fn quoted_text(text: &str) -> Option<(Value, &str)> {
-    let mut said = String::new();
+    let mut unquoted = String::new();
     let mut rest = text;
     loop {
         let at = rest.find(['"', '\\'])?;
@@ -155,14 +153,14 @@ fn quoted_text(text: &str) -> Option<(Value, &str)> {
         if !raw.chars().all(is_printable) {
             return None;
         }
-        said.push_str(raw);
+        unquoted.push_str(raw);
         let mut marked = mark.chars();
         if marked.next() == Some('"') {
-            return Some((Value::String(said), marked.as_str()));
+            return Some((Value::String(unquoted), marked.as_str()));
         }
         let c = marked.next()?;
         rest = marked.as_str();
-        said.push(match c {
+        unquoted.push(match c {
             '"' | '\\' => c,
             'n' => '\n',
             'r' => '\r',

@@ -47,8 +47,7 @@ impl StockAgent {
         Some(Self { child, socket })
     }
 
-    /// Makes a key with `ssh-keygen`, adds it to the agent, deletes its file, and returns its
-    /// fingerprint.
+    /// Makes a key with `ssh-keygen`, moves it to the agent, and returns its fingerprint.
     pub(crate) fn add(&self, kind: &str) -> String {
         let file = self.socket.with_file_name(format!("{kind}-key"));
         let made = Command::new("ssh-keygen")
@@ -59,10 +58,10 @@ impl StockAgent {
         let added =
             Command::new("ssh-add").arg(&file).env("SSH_AUTH_SOCK", &self.socket).output().unwrap();
         assert!(added.status.success(), "{added:?}");
-        let said = Command::new("ssh-keygen").arg("-lf").arg(&file).output().unwrap().stdout;
+        let output = Command::new("ssh-keygen").arg("-lf").arg(&file).output().unwrap().stdout;
         fs::remove_file(&file).unwrap();
         fs::remove_file(file.with_extension("pub")).ok();
-        String::from_utf8(said).unwrap().split(' ').nth(1).unwrap().to_owned()
+        String::from_utf8(output).unwrap().split(' ').nth(1).unwrap().to_owned()
     }
 
     pub(crate) fn end(&mut self) {
@@ -126,8 +125,8 @@ fn what_a_stock_agent_signs_stock_tools_accept() {
     let (signers, file) = (signers.to_str().unwrap(), signature.to_str().unwrap());
     let args =
         ["-Y", "verify", "-f", signers, "-I", "tool-exec", "-n", RESULT_NAMESPACE, "-s", file];
-    let (accepted, said) = stock(test, "ssh-keygen", &args, md).unwrap();
-    assert!(accepted, "{said}");
+    let (accepted, output) = stock(test, "ssh-keygen", &args, md).unwrap();
+    assert!(accepted, "{output}");
     openssl_accepts(test, &bundle, &key.pem(), &scratch);
 
     // A message beyond the agent's limit is reported before it is sent; a shorter record is
@@ -170,8 +169,8 @@ fn openssl_accepts(test: &str, bundle: &[u8], pem: &str, scratch: &RecordScratch
     let (key, signature) = (key.to_str().unwrap(), signature.to_str().unwrap());
     let args = ["dgst", "-sha256", "-verify", key, "-signature", signature];
     let pae = [head.as_bytes(), &payload].concat();
-    let Some((accepted, said)) = stock(test, "openssl", &args, &pae) else { return };
-    assert!(accepted, "{said}");
+    let Some((accepted, output)) = stock(test, "openssl", &args, &pae) else { return };
+    assert!(accepted, "{output}");
 }
 
 #[test]
@@ -181,15 +180,15 @@ fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     let Some(agent) = StockAgent::start(test, scratch.path()) else { return };
     let (result, log) = (agent.add("ecdsa"), agent.add("ed25519"));
     let public = scratch.path().join("keys");
-    let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    let error = open(&source(&agent.socket, nobodys, &log, &public)).unwrap_err();
-    assert!(error.to_string().contains(&format!("does not hold key {nobodys}")), "{error}");
+    let unknown = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let error = open(&source(&agent.socket, unknown, &log, &public)).unwrap_err();
+    assert!(error.to_string().contains(&format!("does not hold key {unknown}")), "{error}");
     let error = open(&source(&agent.socket, &log, &log, &public)).unwrap_err();
     assert!(error.to_string().contains("not an ECDSA P-256 key"), "{error}");
     let error = open(&source(&agent.socket, &result, &result, &public)).unwrap_err();
     assert!(error.to_string().contains("not an Ed25519 key"), "{error}");
     assert!(!public.join("result.pub").exists() && !public.join("log.pub").exists());
-    for text in ["", "SHA256:", "MD5:00:11", "SHA256:AAAA", &nobodys[7..]] {
+    for text in ["", "SHA256:", "MD5:00:11", "SHA256:AAAA", &unknown[7..]] {
         assert!(text.parse::<KeyFingerprint>().is_err(), "{text}");
     }
     // Another key than the existing public half.
@@ -199,8 +198,7 @@ fn a_key_that_the_agent_lacks_or_of_another_kind_is_refused() {
     assert!(matches!(error, HostKeyError::OtherKey { .. }), "{error}");
 }
 
-/// Starts an agent that sends these replies to its messages, and the last one to every later
-/// message.
+/// Starts an agent that sends these replies to its messages, and then repeats the last one.
 fn misbehaving_agent(scratch: &RecordScratch, answers: Vec<Vec<u8>>) -> PathBuf {
     let socket = scratch.path().join("liar.sock");
     fs::remove_file(&socket).ok();
@@ -238,7 +236,7 @@ fn an_agent_that_lies_has_nothing_signed() {
     };
     let fingerprint = ours.public().fingerprint();
     let public = scratch.path().join("keys");
-    let said = |answers: Vec<Vec<u8>>| {
+    let error_for = |answers: Vec<Vec<u8>>| {
         let socket = misbehaving_agent(&scratch, answers);
         open(&source(&socket, &fingerprint, &fingerprint, &public)).unwrap_err().to_string()
     };
@@ -256,7 +254,7 @@ fn an_agent_that_lies_has_nothing_signed() {
         (list(&[blob(&other)]), "does not hold key"),
         (field(&[5]), "does not hold key"),
     ] {
-        let error = said(vec![answer.clone()]);
+        let error = error_for(vec![answer.clone()]);
         assert!(error.starts_with("agent /") && error.contains(why), "{answer:?}: {error}");
     }
 
@@ -302,7 +300,7 @@ fn an_agent_that_says_nothing_is_given_up() {
     let scratch = RecordScratch::new();
     let socket = scratch.path().join("mute.sock");
     let listener = UnixListener::bind(&socket).unwrap();
-    let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let unknown = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     // A byte now and then is not a reply.
     let dribbling = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -311,7 +309,7 @@ fn an_agent_that_says_nothing_is_given_up() {
         }
     });
     let begun = Instant::now();
-    let error = open(&source(&socket, nobodys, nobodys, &scratch.path().join("keys")));
+    let error = open(&source(&socket, unknown, unknown, &scratch.path().join("keys")));
     let error = error.unwrap_err().to_string();
     assert!(error.contains("no reply within"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());

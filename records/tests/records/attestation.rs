@@ -157,7 +157,6 @@ fn a_proof_of_another_entry_makes_no_bundle() {
     assert!(verified.check_proof(&other.tlog_proof(), logged.log.key()).is_err());
 }
 
-/// Collects every path to a string in a value.
 fn strings(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(at.to_owned()),
@@ -347,14 +346,14 @@ fn openssl_accepts_the_signature_and_no_other_bytes() {
     put(&sig, &read("/dsseEnvelope/signatures/0/sig"));
     let (pem, sig) = (pem.to_str().unwrap(), sig.to_str().unwrap());
     let args = ["dgst", "-sha256", "-verify", pem, "-signature", sig];
-    let Some((accepted, said)) = stock(test, "openssl", &args, &pae) else { return };
-    assert!(accepted && said.contains("Verified OK"), "{said}");
+    let Some((accepted, output)) = stock(test, "openssl", &args, &pae) else { return };
+    assert!(accepted && output.contains("Verified OK"), "{output}");
     pae[40] ^= 1;
     assert!(!stock(test, "openssl", &args, &pae).unwrap().0);
     // openssl reads the log's key too.
     let args = ["pkey", "-pubin", "-noout", "-text"];
-    let (read, said) = stock(test, "openssl", &args, logged.log.key().pem().as_bytes()).unwrap();
-    assert!(read && said.contains("ED25519"), "{said}");
+    let (read, output) = stock(test, "openssl", &args, logged.log.key().pem().as_bytes()).unwrap();
+    assert!(read && output.contains("ED25519"), "{output}");
 }
 
 #[test]

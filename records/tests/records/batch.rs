@@ -19,7 +19,6 @@ fn entries(range: std::ops::Range<u64>) -> Vec<Vec<u8>> {
     range.map(entry).collect()
 }
 
-/// Appends a batch without a barrier.
 fn append_all(log: &mut Log, batch: &[Vec<u8>]) -> Vec<Inclusion> {
     let prepared = log.prepare(batch).unwrap();
     let inclusions = prepared.inclusions().to_vec();
@@ -177,9 +176,9 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
         let scratch = RecordScratch::in_memory();
         drop(grown(scratch.path(), from));
         let before = files(scratch.path());
-        let [torn, later] = ["torn", "later"].map(|said| {
+        let [torn, later] = ["torn", "later"].map(|output| {
             write_contents(scratch.path(), &before);
-            let batch: Vec<_> = (0..size).map(|it| format!("{said} {it}").into_bytes()).collect();
+            let batch: Vec<_> = (0..size).map(|it| format!("{output} {it}").into_bytes()).collect();
             drop(opened(scratch.path()).unwrap().prepare(&batch).unwrap());
             files(scratch.path())
         });
@@ -191,8 +190,7 @@ fn a_draft_does_not_stand_on_entries_of_another_batch() {
     }
 }
 
-/// A batch that died without its draft, in a log that the next batch grows beyond the torn one's
-/// size, also if the torn batch began a new level of tiles.
+/// A batch that died without its draft, in a log that outgrows it, also with a new level of tiles.
 #[test]
 fn what_a_torn_batch_left_is_gone_before_the_next_one_is_seen() {
     for (from, torn, next) in [(0, 300, 513), (5, 250, 300), (200, 100, 500), (255, 1, 512)] {
@@ -262,7 +260,6 @@ fn files(root: &Path) -> DirectoryContents {
     found
 }
 
-/// The loss of unsynced changes.
 #[derive(Clone, Copy, Debug)]
 enum PowerCutLoss {
     Nothing,
@@ -339,7 +336,6 @@ fn write_contents(root: &Path, files: &DirectoryContents) {
     files.iter().for_each(|(path, bytes)| put(&root.join(path), bytes));
 }
 
-/// The moment of the power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PowerCutMoment {
     Never,
@@ -386,7 +382,7 @@ struct LogSimulation {
     scratch: RecordScratch,
     log: Option<Log>,
     durable: DirectoryContents,
-    said: u64,
+    created: u64,
     entries: Vec<Vec<u8>>,
     seen: HashMap<u64, Sha256>,
 }
@@ -396,7 +392,8 @@ impl LogSimulation {
         let scratch = RecordScratch::in_memory();
         let log = opened(LogLocation::of_state(scratch.path())).unwrap();
         let (durable, seen) = (DirectoryContents::new(), HashMap::new());
-        let mut world = Self { scratch, log: Some(log), durable, said: 0, entries: vec![], seen };
+        let mut world =
+            Self { scratch, log: Some(log), durable, created: 0, entries: vec![], seen };
         if entries > 0 {
             let batch = world.batch(entries);
             let proofs = append_all(world.log(), &batch);
@@ -411,10 +408,9 @@ impl LogSimulation {
         self.log.as_mut().unwrap()
     }
 
-    /// Returns new entries.
     fn batch(&mut self, entries: u64) -> Vec<Vec<u8>> {
-        self.said += entries;
-        (self.said - entries..self.said).map(entry).collect()
+        self.created += entries;
+        (self.created - entries..self.created).map(entry).collect()
     }
 
     fn see(&mut self, head: &Checkpoint) {

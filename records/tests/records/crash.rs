@@ -134,16 +134,16 @@ fn run_to(child: &str, directory: &Path, syscall: &str, when: u32) -> Option<boo
         .env_remove("RUST_BACKTRACE")
         .output()
         .ok()?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
-        assert!(said.contains("1 passed"), "{said}");
+        assert!(stdout.contains("1 passed"), "{stdout}");
         return Some(true);
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     if stderr.contains("PTRACE") || stderr.contains("attach") {
         return None;
     }
-    assert!(!said.contains("panicked"), "{said}");
+    assert!(!stdout.contains("panicked"), "{stdout}");
     Some(false)
 }
 

@@ -1,5 +1,4 @@
-//! Synthetic requests, runs and directories for the tests. Nothing here may be random except keys
-//! and the names of scratch directories.
+//! Synthetic requests, runs and directories. Only keys and names of scratch directories are random.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -98,11 +97,11 @@ python /in/stats.py --out /out/stats.json
 }
 
 pub(crate) fn confinement() -> Confinement {
-    let limit = |name, mechanism, asked| EffectiveLimit {
+    let limit = |name, mechanism, value| EffectiveLimit {
         name,
         mechanism,
-        requested: asked,
-        effective: asked,
+        requested: value,
+        effective: value,
     };
     Confinement {
         mode: LauncherMode::User,
@@ -133,7 +132,7 @@ pub(crate) struct RecordCase {
     pub(crate) stderr: Vec<u8>,
     pub(crate) artifacts: Vec<(String, Vec<u8>)>,
     pub(crate) result_id: ResultId,
-    grounds: Rationale,
+    rationale: Rationale,
     approvals: Vec<(String, String)>,
     request_files: Vec<(String, Vec<u8>)>,
 }
@@ -160,7 +159,7 @@ impl RecordCase {
             stderr,
             artifacts,
             result_id,
-            grounds: Rationale {
+            rationale: Rationale {
                 rules: vec![
                     rule("approval.signature", Verdict::NotApplicable),
                     rule("limits.memory", Verdict::Pass),
@@ -206,7 +205,7 @@ impl RecordCase {
             outcome: Outcome::Ok,
             reason: None,
             violations: &[],
-            grounds: Some(&self.grounds),
+            rationale: Some(&self.rationale),
             policy_name: "embedded",
             policy_sha256: Sha256::of(b"policy"),
             approval: "unsigned, by the invoker",
@@ -318,7 +317,6 @@ pub(crate) fn markdown(record: &SignedRecord) -> String {
     String::from_utf8(bytes.clone()).unwrap()
 }
 
-/// Returns the headings of a document.
 pub(crate) fn headings(md: &str) -> Vec<&str> {
     md.lines().filter(|line| line.starts_with('#')).collect()
 }
@@ -364,14 +362,12 @@ impl Drop for RecordScratch {
     }
 }
 
-/// Writes a file and creates its parent directories.
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).unwrap();
     file.write_all(bytes).unwrap();
 }
 
-/// Replaces a file.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).unwrap();
     put(path, bytes);
@@ -385,8 +381,7 @@ pub(crate) fn flip(path: &Path) {
     replace(path, &bytes);
 }
 
-/// Runs a program with these bytes as its standard input. Reports a skip and returns `None` if the
-/// program does not exist.
+/// Runs a program with this standard input; `None` and a reported skip if it does not exist.
 pub(crate) fn stock(
     test: &str,
     program: &str,
@@ -409,8 +404,8 @@ pub(crate) fn stock(
     // A program that refuses early closes the pipe; that is not a failure of the test.
     child.stdin.take().unwrap().write_all(input).ok();
     let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    Some((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    let text = [output.stdout, output.stderr].concat();
+    Some((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
 }
 
 pub(crate) fn skipped(test: &str, reason: &str) {

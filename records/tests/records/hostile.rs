@@ -1,5 +1,4 @@
-//! Hostile text in streams, names, purposes and reasons. It must not change the facts of the
-//! record, nor prevent the record.
+//! Hostile text in streams, names, purposes and reasons changes no fact and prevents no record.
 
 use model::{Outcome, RejectReason};
 use records::{Statement, Trust, sign, verify};
@@ -9,7 +8,6 @@ use crate::fixture::{RecordCase, RecordScratch, SECTIONS, headings, markdown, pu
 
 const AWS: &str = "AKIAABCDEFGHIJKLMNOP";
 
-/// Renders the document of this case.
 fn rendered(case: &RecordCase) -> String {
     let scratch = RecordScratch::new();
     markdown(&sign(&case.statement(), &scratch.key("keys")).unwrap())

@@ -1,5 +1,4 @@
-//! Hostile text from the tool, the request and the reason: every combination is recorded, passes
-//! the lint, and verifies. This file has many texts and all outcomes.
+//! Hostile text from tool, request and reason: each combination is recorded, linted and verified.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -136,7 +135,6 @@ fn path(text: &str) -> String {
     format!("{name}/{name}")
 }
 
-/// Returns a request with this purpose, if the validator accepts it.
 fn request(purpose: &str) -> Option<Request> {
     let quoted: String = purpose.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect();
     checked(&request_text(&quoted)).or_else(|| checked(&request_text(purpose)))
@@ -232,8 +230,7 @@ fn every_text_with_every_outcome_is_recorded_and_verifies() {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(bytes) = all.get(number) else { break };
-            // All texts joined meet every outcome. To save time, each single text meets some
-            // outcomes, and each outcome some texts.
+            // All texts joined meet every outcome. To save time, each single text meets only some.
             let step = match number {
                 0 => 1,
                 _ if bytes.len() < 2000 => 3,
@@ -264,9 +261,9 @@ fn full(directory: &str, unit: &str) -> RecordCase {
     let mut case = RecordCase::plain();
     let artifact = |number: usize| {
         let start = format!("{directory}/{number:04}");
-        let room = (512 - start.len() - 2) / unit.len();
+        let count = (512 - start.len() - 2) / unit.len();
         // No component is longer than a file system accepts.
-        let half = unit.repeat(room / 2);
+        let half = unit.repeat(count / 2);
         let path = format!("{start}{half}/{half}");
         let path = format!("{path}{}", "x".repeat(512 - path.len()));
         assert!(path.len() == 512 && path.split('/').all(|part| part.len() <= 255), "{path}");

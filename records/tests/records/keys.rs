@@ -97,8 +97,8 @@ fn another_kind_of_key_is_refused() {
         &["-t", "ecdsa", "-b", "384", "-N", ""],
         &["-t", "ecdsa", "-b", "256", "-N", "a passphrase"],
     ] {
-        let Some((fine, said)) = made(args) else { return };
-        assert!(fine, "{said}");
+        let Some((fine, output)) = made(args) else { return };
+        assert!(fine, "{output}");
         let error = ResultKey::open(&dir).unwrap_err();
         let kind = matches!(error, HostKeyError::NotP256 { .. } | HostKeyError::Format { .. });
         assert!(kind, "{error}");
@@ -109,7 +109,7 @@ fn another_kind_of_key_is_refused() {
 }
 
 #[test]
-fn a_lost_or_foreign_half_is_told() {
+fn a_lost_or_foreign_half_is_reported() {
     let scratch = RecordScratch::new();
     drop(scratch.key("keys"));
     let dir = scratch.path().join("keys");

@@ -24,8 +24,7 @@ pub(crate) fn entry(number: u64) -> Vec<u8> {
     format!("entry {number}").into_bytes()
 }
 
-/// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
-/// every open file of this process.
+/// Opens a log. Another test's child may hold its lock for a moment, between fork and exec.
 pub(crate) fn opened(place: impl Into<LogLocation>) -> Result<Log, LogError> {
     Log::open_within(std::time::Duration::from_secs(10), place, log_key())
 }
@@ -42,7 +41,6 @@ fn hash(sha256: Sha256) -> Hash {
     Hash(*sha256.as_bytes())
 }
 
-/// Returns every file below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).unwrap() {
@@ -100,7 +98,6 @@ fn every_size_has_the_root_and_the_proofs_of_other_implementations() {
     }
 }
 
-/// Returns the hashes in the text of a proof.
 fn path_of(proof: &Inclusion) -> Vec<Sha256> {
     let text = proof.tlog_proof();
     let (head, _) = text.split_once("\n\n").unwrap();
@@ -124,8 +121,7 @@ impl TileReader for OracleTiles<'_> {
     fn save_tiles(&self, _: &[tlog_tiles::Tile], _: &[Vec<u8>]) {}
 }
 
-/// Maps the oracle's path to ours: it writes `tile/8/…` with the height, as the Go checksum
-/// database does.
+/// Maps the oracle's path to ours: it has the height in `tile/8/…`, as the Go checksum database.
 fn our_path(tile: &tlog_tiles::Tile) -> String {
     tile.path().replacen("tile/8/", "tile/", 1)
 }
@@ -256,8 +252,7 @@ fn a_log_goes_on_where_it_was_at_every_size() {
     assert!(partials.contains(&PathBuf::from("tile/1/000.p/2")), "{partials:?}");
 }
 
-/// The state after a crash at each moment, made by hand: the files of an unacknowledged append with
-/// the checkpoint before it.
+/// A crash at each moment, by hand: the files of an unacknowledged append, the checkpoint before.
 #[test]
 fn a_crash_before_the_checkpoint_leaves_the_log_as_it_was() {
     for size in [1, 254, 255, 256, 511] {
@@ -333,8 +328,7 @@ fn a_changed_file_is_found() {
     assert!(fsck(whole.path(), &key).unwrap().faults.is_empty());
 }
 
-/// Flips one bit of every byte of every file of a log: fsck finds it, or lists the file as not
-/// checked.
+/// Flips one bit of every byte of a log: fsck finds it, or lists the file as not checked.
 fn every_flip_is_found_or_named(size: u64, step: usize) {
     let place = RecordScratch::in_memory();
     let log = grown(place.path(), size);
@@ -535,8 +529,11 @@ fn a_log_that_was_lost_or_put_back_from_a_copy_is_not_begun_anew() {
     // A deleted log.
     let grown = scratch.path().join("grown");
     rustix::fs::rename(&log, &grown).unwrap();
-    let told = refused();
-    assert!(told.contains("had 5 entries and is missing") && told.contains("log.head"), "{told}");
+    let message = refused();
+    assert!(
+        message.contains("had 5 entries and is missing") && message.contains("log.head"),
+        "{message}"
+    );
     assert!(!log.exists(), "nothing was made in its place");
     // An older copy of the log.
     rustix::fs::rename(&aside, &log).unwrap();

@@ -1,6 +1,5 @@
-//! Thousands of hostile file names and streams. Each run is recorded, its record verifies, every
-//! name is read back exactly, and the text of request, policy and rules is the same as in the
-//! record of a quiet run.
+//! Thousands of hostile file names and streams. Each run's record verifies, every name is read back
+//! exactly, and the text of request, policy and rules is as in the record of a quiet run.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +14,7 @@ const SEED: u64 = 0x5eed_0007;
 const RECORDS: usize = 130;
 const NAMES_EACH: usize = 20;
 
-/// Unicode white space, Markdown and YAML punctuation, characters that reorder or hide text, and
-/// patterns that the result lint looks for.
+/// White space, Markdown, YAML, characters that reorder or hide text, and the lint's patterns.
 const PIECES: [&str; 119] = [
     " ",
     "\t",
@@ -316,7 +314,7 @@ fn holds(
 }
 
 #[test]
-fn no_file_name_and_no_stream_withholds_what_the_request_said() {
+fn no_file_name_and_no_stream_withholds_text_of_the_request() {
     println!("seed {SEED:#x}");
     let scratch = RecordScratch::in_memory();
     let key = scratch.key("keys");

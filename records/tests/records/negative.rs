@@ -1,8 +1,6 @@
 //! The table of changes: a record with one change, and the verifiers that reject it. Our verifier
-//! must reject every row, and so must each independent verifier that reads the changed part. The
-//! table also states which verifiers accept a row, so that a reader knows the checks that a
-//! verifier does not make.
-//!
+//! must reject every row, and so must each independent verifier that reads the changed part. Rows
+//! also state who accepts them, so that a reader knows the checks that a verifier does not make.
 //! `cargo test -p records --test records negative -- --nocapture` prints it.
 
 use std::collections::BTreeSet;
@@ -69,7 +67,6 @@ impl NegativeFixture {
         dir.join(format!("{}.{ending}", self.id))
     }
 
-    /// Copies the record, to be changed.
     fn copy(&self, name: &str) -> PathBuf {
         let to = self.logged.scratch.path().join("rows").join(name).join(&self.id);
         copy(&self.dir, &to);
@@ -118,7 +115,6 @@ impl NegativeFixture {
         stock(TEST, OPENSSL, &args, &pae(&decoded(&bundle, "/dsseEnvelope/payload")))
     }
 
-    /// Changes the bundle of a record.
     fn edit(&self, dir: &Path, change: impl FnOnce(&mut Value)) {
         let path = self.file(dir, "bundle.json");
         let mut bundle = json_of(&path);
@@ -162,24 +158,23 @@ impl NegativeFixture {
         if !pem.exists() {
             fs::copy(self.logged.scratch.path().join("keys/result"), &pem).unwrap();
             let args = ["-q", "-p", "-m", "PEM", "-N", "", "-P", "", "-f", text(&pem)];
-            let (made, said) = stock(TEST, SSH, &args, b"")?;
-            assert!(made, "{said}");
+            let (made, output) = stock(TEST, SSH, &args, b"")?;
+            assert!(made, "{output}");
         }
         let out = self.logged.scratch.path().join("made.sig");
         fs::remove_file(&out).ok();
         let args = ["dgst", "-sha256", "-sign", text(&pem), "-out", text(&out)];
-        let (made, said) = stock(TEST, OPENSSL, &args, message)?;
-        assert!(made, "{said}");
+        let (made, output) = stock(TEST, OPENSSL, &args, message)?;
+        assert!(made, "{output}");
         Some(fs::read(&out).unwrap())
     }
 
-    /// Signs a record again with SSH.
     fn sign_md(&self, dir: &Path, key: &Path, namespace: &str) {
         let md = self.file(dir, "md");
         fs::remove_file(self.file(dir, "md.sig")).unwrap();
         let args = ["-q", "-Y", "sign", "-f", text(key), "-n", namespace, text(&md)];
-        let (signed, said) = stock(TEST, SSH, &args, b"").unwrap();
-        assert!(signed, "{said}");
+        let (signed, output) = stock(TEST, SSH, &args, b"").unwrap();
+        assert!(signed, "{output}");
     }
 }
 
@@ -216,18 +211,17 @@ fn pae(payload: &[u8]) -> Vec<u8> {
 /// Checks the files against the digests of the statement, without its signature.
 fn subjects_by_sha256sum(bundle: &Path, dir: &Path) -> Option<(bool, String)> {
     let payload = decoded(&json_of(bundle), "/dsseEnvelope/payload");
-    let Ok(says) = serde_json::from_slice::<Value>(&payload) else {
+    let Ok(statement) = serde_json::from_slice::<Value>(&payload) else {
         return Some((false, "no JSON".into()));
     };
     let mut list = String::new();
-    for subject in says["subject"].as_array().unwrap() {
+    for subject in statement["subject"].as_array().unwrap() {
         let (digest, name) = (&subject["digest"]["sha256"], subject["name"].as_str().unwrap());
         list.push_str(&format!("{}  {}\n", digest.as_str().unwrap(), text(&dir.join(name))));
     }
     stock(TEST, SHA, &["-c", "--quiet"], list.as_bytes())
 }
 
-/// Flips a character in the middle of a string.
 fn flip_text(bundle: &mut Value, place: &str) {
     let place = bundle.pointer_mut(place).unwrap();
     let mut text = place.as_str().unwrap().to_owned().into_bytes();
@@ -246,7 +240,6 @@ fn flipped_character(character: u8) -> u8 {
     }
 }
 
-/// Flips one bit of the first file digest in the statement.
 fn flip_digest(bundle: &mut Value) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut payload = decoded(bundle, PAYLOAD);
@@ -446,11 +439,11 @@ fn logged<'a>() -> Vec<ChangeRow<'a>> {
     };
     let stated: RecordChange<'a> = Box::new(|published, dir| {
         let payload = published.logged.attested.envelope().payload();
-        let mut says: Value = serde_json::from_slice(payload).unwrap();
-        says["more"] = 1.into();
+        let mut statement: Value = serde_json::from_slice(payload).unwrap();
+        statement["more"] = 1.into();
         let scratch = RecordScratch::in_memory();
         let mut log = Log::open_or_create(scratch.path(), log_key()).unwrap();
-        let payload = serde_json::to_vec(&says).unwrap();
+        let payload = serde_json::to_vec(&statement).unwrap();
         let bundle = published.bundle_of(&mut log, &payload).unwrap();
         published.edit(dir, |it| *it = bundle);
     });
@@ -474,8 +467,8 @@ fn every_change_is_refused_by_who_looks_at_it() {
     {
         return;
     }
-    let (nobody, _) = published.refused_by(&published.dir);
-    assert!(nobody.is_empty(), "{nobody:?} refuse what was not changed");
+    let (refusing, _) = published.refused_by(&published.dir);
+    assert!(refusing.is_empty(), "{refusing:?} refuse what was not changed");
     let here: Vec<&str> = [SSH, OPENSSL, SHA]
         .into_iter()
         .chain(published.node.as_ref().map(|_| NODE))
@@ -504,8 +497,7 @@ fn every_change_is_refused_by_who_looks_at_it() {
     }
 }
 
-/// A bundle made only with stock tools is valid; otherwise the row about an unknown field would
-/// prove nothing.
+/// A bundle made with stock tools alone is valid, or the unknown field's row would prove nothing.
 #[test]
 fn what_is_stated_by_hand_with_the_right_key_is_accepted() {
     let published = NegativeFixture::new();

@@ -50,8 +50,7 @@ impl OracleInput {
     fn changed(&self, place: &str) -> PathBuf {
         let mut bundle: Value = serde_json::from_slice(&self.logged.bundle).unwrap();
         let mut text = bundle.pointer(place).unwrap().as_str().unwrap().to_owned().into_bytes();
-        // In a checkpoint this position is the root. Some readers ignore the name next to its
-        // signature.
+        // In a checkpoint this is the root. Some readers ignore the name next to its signature.
         let at = text.len() / 6;
         // A to a, 0 to 1 and so on: still a base64 digit.
         text[at] ^= if text[at].is_ascii_alphabetic() { 0x20 } else { 1 };
@@ -79,15 +78,14 @@ const ENTRY: &str = "/verificationMaterial/tlogEntries/0/canonicalizedBody";
 const HASH: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/hashes/1";
 const CHECKPOINT: &str = "/verificationMaterial/tlogEntries/0/inclusionProof/checkpoint/envelope";
 
-/// Excludes the bundle's own `rootHash`, which both of Sigstore's verifiers ignore in favour of the
-/// checkpoint's. Our verifier compares the two.
+/// Without the bundle's own `rootHash`, which only our verifier compares with the checkpoint's.
 const PLACES: [&str; 5] = [PAYLOAD, SIGNATURE, ENTRY, HASH, CHECKPOINT];
 
 /// Returns whether the program accepts, and its output.
 pub(crate) fn judge(program: &Path, arguments: &[&Path]) -> (bool, String) {
     let output = Command::new(program).args(arguments).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
 pub(crate) fn oracle(file: &str) -> PathBuf {
@@ -113,11 +111,11 @@ fn sigstore_for_node_accepts_the_bundle_and_no_other() {
     let verify = |bundle: &Path, key: &Path| {
         judge(Path::new("node"), &[&oracle("sigstore.js"), bundle, key, &given.root])
     };
-    let (accepted, said) = verify(&given.bundle, &given.key);
-    assert!(accepted, "{said}");
+    let (accepted, output) = verify(&given.bundle, &given.key);
+    assert!(accepted, "{output}");
     for place in PLACES {
-        let (accepted, said) = verify(&given.changed(place), &given.key);
-        assert!(!accepted && said.contains("Error"), "{place}: {said}");
+        let (accepted, output) = verify(&given.changed(place), &given.key);
+        assert!(!accepted && output.contains("Error"), "{place}: {output}");
     }
     assert!(!verify(&given.bundle, &given.other_key).0);
 }
@@ -130,11 +128,11 @@ fn sigstore_for_rust_accepts_the_bundle_and_no_other() {
     let verify = |bundle: &Path, key: &Path, artifact: &Path| {
         judge(&program, &[bundle, key, &given.root, artifact])
     };
-    let (accepted, said) = verify(&given.bundle, &given.key, &given.artifact);
-    assert!(accepted, "{said}");
+    let (accepted, output) = verify(&given.bundle, &given.key, &given.artifact);
+    assert!(accepted, "{output}");
     for place in PLACES {
-        let (accepted, said) = verify(&given.changed(place), &given.key, &given.artifact);
-        assert!(!accepted, "{place}: {said}");
+        let (accepted, output) = verify(&given.changed(place), &given.key, &given.artifact);
+        assert!(!accepted, "{place}: {output}");
     }
     assert!(!verify(&given.bundle, &given.other_key, &given.artifact).0);
     assert!(!verify(&given.bundle, &given.key, &given.other_artifact).0);
@@ -155,11 +153,11 @@ fn libraries_of_python_accept_the_envelope_and_no_other() {
     }
     let given = OracleInput::new();
     let verify = |bundle: &Path, key: &Path| judge(&python, &[&oracle("bundle.py"), bundle, key]);
-    let (accepted, said) = verify(&given.bundle, &given.key);
-    assert!(accepted, "{said}");
+    let (accepted, output) = verify(&given.bundle, &given.key);
+    assert!(accepted, "{output}");
     for place in [PAYLOAD, SIGNATURE] {
-        let (accepted, said) = verify(&given.changed(place), &given.key);
-        assert!(!accepted && said.contains("Error"), "{place}: {said}");
+        let (accepted, output) = verify(&given.changed(place), &given.key);
+        assert!(!accepted && output.contains("Error"), "{place}: {output}");
     }
     assert!(!verify(&given.bundle, &given.other_key).0);
     // This library ignores an additional field; our verifier rejects it.

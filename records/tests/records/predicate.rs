@@ -1,5 +1,4 @@
-//! The schema of the predicate: the file in docs/ is the generated one, and every kind of record is
-//! valid and has no other key.
+//! The schema of the predicate: docs/ has the generated one, and it fits every record exactly.
 
 use std::fs;
 use std::path::Path;
@@ -44,11 +43,11 @@ fn predicate(statement: &Statement<'_>, key: &ResultKey) -> Value {
 #[track_caller]
 fn assert_valid(value: &Value) {
     let schema = jsonschema::draft202012::new(&predicate_schema()).unwrap();
-    let told: Vec<String> = schema
+    let errors: Vec<String> = schema
         .iter_errors(value)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
-    assert!(told.is_empty(), "{told:#?}");
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 #[test]
@@ -90,14 +89,14 @@ fn every_kind_of_record_is_valid_by_the_schema() {
     let network = NetworkUse::Known(report);
     let facts = predicate(&Statement { network: &network, ..case.statement() }, &key);
     assert_valid(&facts);
-    let asked = facts["limits"].as_array().unwrap().last().unwrap();
-    assert_eq!(asked["in_force"], Value::from("18446744073709551615"));
+    let limit = facts["limits"].as_array().unwrap().last().unwrap();
+    assert_eq!(limit["in_force"], Value::from("18446744073709551615"));
     let network = NetworkUse::Unknown { granted: vec![], why: UnknownUseReason::ProxyLost };
     assert_valid(&predicate(&Statement { network: &network, ..case.statement() }, &key));
 }
 
 #[test]
-fn a_refusal_says_which_rule_said_no() {
+fn a_refusal_names_the_rule_that_refused() {
     let scratch = RecordScratch::new();
     let case = RecordCase::plain();
     let violations = [Violation {

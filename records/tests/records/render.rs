@@ -1,5 +1,4 @@
-//! Each form of a record: it passes the lint and has the contents required by upstream and by
-//! DESIGN.
+//! Each form of a record passes the lint and has the contents that upstream and DESIGN require.
 
 use model::{Outcome, RejectReason, ResultId, Sha256};
 use records::{RecordSubject, SignError, Statement, Trust, sign, verify};
@@ -20,7 +19,7 @@ pub(crate) fn rendered(statement: &Statement<'_>) -> String {
 }
 
 #[track_caller]
-fn says(md: &str, lines: &[&str]) {
+fn assert_lines(md: &str, lines: &[&str]) {
     for line in lines {
         assert!(md.lines().any(|have| have == *line), "no line `{line}` in:\n{md}");
     }
@@ -31,7 +30,7 @@ fn a_run_that_succeeded() {
     let case = RecordCase::plain();
     let md = rendered(&case.statement());
     let artifact = format!("- /out/stats.json  sha256: {}", Sha256::of(b"{}"));
-    says(
+    assert_lines(
         &md,
         &[
             "result_type: tool_result",
@@ -64,7 +63,7 @@ fn a_run_that_succeeded() {
     let digest = format!("stdout_sha256: \"{}\"", Sha256::of(b"done\n"));
     let request = format!("request_sha256: \"{}\"", case.request.sha256());
     let intent = format!("intent_sha256: \"{}\"", case.request.intent_sha256());
-    says(&md, &[&digest, &request, &intent]);
+    assert_lines(&md, &[&digest, &request, &intent]);
 }
 
 #[test]
@@ -93,7 +92,7 @@ fn a_refused_request() {
     let violations = [Violation::error(Code::ApprovalExpired, "`approved_utc`: too old").at(8, 15)];
     let md = rendered(&Statement { violations: &violations, ..case.not_run(Outcome::Refused) });
     let empty = format!("stdout_sha256: \"{}\"", Sha256::of(b""));
-    says(
+    assert_lines(
         &md,
         &[
             "exit_code: -1",
@@ -127,7 +126,10 @@ fn a_file_that_is_no_request() {
         };
         let md = rendered(&statement);
         let file = format!("  - path: \"request/{stored}\"");
-        says(&md, &["request_id: \"unusable\"", "argv: []", "intent_sha256: null", &file, row]);
+        assert_lines(
+            &md,
+            &["request_id: \"unusable\"", "argv: []", "intent_sha256: null", &file, row],
+        );
         assert!(md.contains("Command: none that could be used."));
     }
 }
@@ -136,27 +138,27 @@ fn a_file_that_is_no_request() {
 fn a_sandbox_that_could_not_be_made_and_one_that_was() {
     let case = RecordCase::plain();
     let md = rendered(&case.not_run(Outcome::SetupError));
-    says(&md, &["outcome: \"setup_error\"", "limits: []", "confinement: null"]);
+    assert_lines(&md, &["outcome: \"setup_error\"", "limits: []", "confinement: null"]);
     let built = Statement {
         confinement_ready: Some(&case.confinement),
         ..case.not_run(Outcome::SetupError)
     };
-    says(&rendered(&built), &["  mode: user", "    abi: 5", "  - name: wall_ms_max"]);
+    assert_lines(&rendered(&built), &["  mode: user", "    abi: 5", "  - name: wall_ms_max"]);
 }
 
 #[test]
-fn a_run_that_nobody_knows_about() {
+fn an_unknown_run() {
     let case = RecordCase::plain();
     let md = rendered(&case.not_run(Outcome::Indeterminate));
-    says(&md, &["exit_code: -1", "  wall_us: unknown", "    produced_bytes: unknown"]);
+    assert_lines(&md, &["exit_code: -1", "  wall_us: unknown", "    produced_bytes: unknown"]);
     let mut lost = RecordCase::plain();
     lost.finished.facts.tool = None;
     let statement = Statement { outcome: Outcome::Indeterminate, ..lost.statement() };
-    says(&rendered(&statement), &["exit_code: -1", "outcome: \"indeterminate\""]);
+    assert_lines(&rendered(&statement), &["exit_code: -1", "outcome: \"indeterminate\""]);
 }
 
 #[test]
-fn a_run_that_was_killed_and_left_rubbish() {
+fn a_run_that_was_killed_and_left_temporary_files() {
     let mut case = RecordCase::plain();
     let tool = Some(ToolEnd::Signaled { signal: 9, core_dumped: false });
     case.finished.facts = OutcomeFacts { tool, ..case.finished.facts };
@@ -164,7 +166,7 @@ fn a_run_that_was_killed_and_left_rubbish() {
         vec![RejectedObject { path: "link".into(), reason: RejectReason::Symlink }];
     case.finished.collected.complete = false;
     let md = rendered(&Statement { outcome: Outcome::Signal(9), ..case.statement() });
-    says(
+    assert_lines(
         &md,
         &[
             "exit_code: 137",
@@ -194,8 +196,7 @@ fn statements_that_contradict_themselves_are_not_signed() {
     assert!(matches!(error, SignError::Invalid { .. }), "{error}");
 }
 
-/// Returns the stored names of sidecar files with these names, each with the original name in its
-/// row.
+/// Returns the stored names of these sidecar files, each with the original name in its row.
 fn stored(names: &[&str]) -> Vec<(String, Option<String>)> {
     let files: Vec<(String, Vec<u8>)> =
         names.iter().map(|name| ((*name).to_owned(), name.as_bytes().to_vec())).collect();

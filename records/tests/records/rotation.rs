@@ -117,8 +117,8 @@ fn a_retired_result_key_counts_for_its_time() {
         let args = [&args[..], &["-s", sig, &time]].concat();
         stock("a_retired_result_key", "ssh-keygen", &args, &signed.files()[0].1)
     };
-    let Some((accepted, said)) = verify("20261121121100Z") else { return };
-    assert!(accepted, "{said}");
+    let Some((accepted, output)) = verify("20261121121100Z") else { return };
+    assert!(accepted, "{output}");
     assert!(!verify("20261203000000Z").unwrap().0);
 }
 
@@ -218,8 +218,8 @@ fn stock_tools_accept(host: &KeyHost, entry: &Value) {
     let (file, signers) = (file.to_str().unwrap(), signers.to_str().unwrap());
     let args = ["-Y", "verify", "-f", signers, "-I", principal, "-n", KEY_CHANGE_NAMESPACE];
     let args = [&args[..], &["-s", file, "-Overify-time=20261121000000Z"]].concat();
-    let Some((accepted, said)) = stock(test, "ssh-keygen", &args, &signed) else { return };
-    assert!(accepted, "{said}");
+    let Some((accepted, output)) = stock(test, "ssh-keygen", &args, &signed) else { return };
+    assert!(accepted, "{output}");
 }
 
 #[test]
@@ -348,8 +348,8 @@ fn judge(host: &KeyHost, first: &HostPublicKeys, death: &str) {
         assert_eq!(&keys.result.public(), known.results()[0].key(), "{death}");
         assert_eq!(keys.log.public(), known.logs()[0].key(), "{death}");
         let retired = known.results().len() + known.logs().len() - 2;
-        let said = "a key signs on after the log said that it went";
-        assert_eq!(host.changes().len(), retired, "{death}: {said}");
+        let message = "a key signs on after the log said that it went";
+        assert_eq!(host.changes().len(), retired, "{death}: {message}");
         drop(open_log(host));
     }
     let known = host.known();
@@ -389,13 +389,11 @@ pub(crate) fn unlocked<T>(act: impl Fn() -> Result<T, RotationError>) -> Result<
     act()
 }
 
-/// Opens a host's log with its key.
 pub(crate) fn open_log(host: &KeyHost) -> Log {
     open_with(host, &Arc::new(host.open().unwrap().log))
 }
 
-/// Opens a log whose lock another test's child may hold for a moment: between fork and exec it has
-/// every open file of this process.
+/// As `opened` in `log.rs`: another test's child may hold the lock between fork and exec.
 pub(crate) fn open_with(host: &KeyHost, key: &Arc<LogKey>) -> Log {
     for _ in 0..500 {
         match Log::open_or_create(&host.log(), Arc::clone(key)) {
@@ -417,15 +415,15 @@ pub(crate) fn killed_at(directory: &Path, child: &str, syscall: &str, when: u32)
         .env_remove("RUST_BACKTRACE")
         .output()
         .ok()?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
-        assert!(said.contains("1 passed"), "{said}");
+        assert!(stdout.contains("1 passed"), "{stdout}");
         return Some(true);
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
     if stderr.contains("PTRACE") || stderr.contains("attach") {
         return None;
     }
-    assert!(!said.contains("panicked"), "{said}");
+    assert!(!stdout.contains("panicked"), "{stdout}");
     Some(false)
 }

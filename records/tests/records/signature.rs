@@ -1,5 +1,4 @@
-//! Stock tools as oracles: `ssh-keygen` accepts the signed bytes and no others, and `openssl` reads
-//! the key.
+//! Stock tools as oracles: `ssh-keygen` accepts only the signed bytes; `openssl` reads the key.
 
 use records::sign;
 
@@ -20,8 +19,8 @@ fn ssh_keygen_accepts_the_signature_and_no_other_bytes() {
         let args = ["-Y", "verify", "-f", signers, "-I", "tool-exec", "-n", namespace, "-s", file];
         stock(test, "ssh-keygen", &args, message)
     };
-    let Some((accepted, said)) = verify(records::RESULT_NAMESPACE, md) else { return };
-    assert!(accepted, "{said}");
+    let Some((accepted, output)) = verify(records::RESULT_NAMESPACE, md) else { return };
+    assert!(accepted, "{output}");
     let mut changed = md.clone();
     changed[md.len() / 2] ^= 1;
     assert!(!verify(records::RESULT_NAMESPACE, &changed).unwrap().0);
@@ -35,10 +34,10 @@ fn ssh_keygen_reads_the_key_files() {
     let public = scratch.key("keys").public();
     let file = scratch.path().join("keys/result");
     let file = file.to_str().unwrap();
-    let Some((fine, said)) = stock(test, "ssh-keygen", &["-l", "-f", file], b"") else { return };
-    assert!(fine && said.contains(&public.fingerprint()), "{said}");
-    let (fine, said) = stock(test, "ssh-keygen", &["-y", "-f", file], b"").unwrap();
-    assert!(fine && said.trim().starts_with(public.openssh_line()), "{said}");
+    let Some((fine, output)) = stock(test, "ssh-keygen", &["-l", "-f", file], b"") else { return };
+    assert!(fine && output.contains(&public.fingerprint()), "{output}");
+    let (fine, output) = stock(test, "ssh-keygen", &["-y", "-f", file], b"").unwrap();
+    assert!(fine && output.trim().starts_with(public.openssh_line()), "{output}");
 }
 
 #[test]
@@ -46,10 +45,10 @@ fn openssl_reads_the_pem() {
     let scratch = RecordScratch::new();
     let public = scratch.key("keys").public();
     let args = ["pkey", "-pubin", "-noout", "-text"];
-    let Some((fine, said)) =
+    let Some((fine, output)) =
         stock("openssl_reads_the_pem", "openssl", &args, public.pem().as_bytes())
     else {
         return;
     };
-    assert!(fine && said.contains("prime256v1"), "{said}");
+    assert!(fine && output.contains("prime256v1"), "{output}");
 }

@@ -1,6 +1,5 @@
-//! Key rotation while the host runs: the new key is next to the old one or in its place. An
-//! unusable key is refused before anything is written, and a rotation is finished after a crash at
-//! any step.
+//! Key rotation while the host runs, with the new key next to the old one or in its place. An
+//! unusable key is refused before any write, and a crash at any step does not prevent completion.
 
 use std::fs::{self, File, Permissions};
 use std::io::Write;
@@ -90,10 +89,10 @@ fn a_key_that_cannot_be_used_is_refused_before_anything_is_written() {
     host.rotate(KeyRole::Result, FIRST).unwrap();
     let keys = at_work(host.open().unwrap());
     let new = host.dir().join("result.new");
-    let refused = |said: &str| {
+    let refused = |output: &str| {
         let before = names(&host);
         let error = waiting(&host, &keys).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(output), "{error}");
         assert_eq!(names(&host), before);
         assert_eq!(host.open().unwrap().result.public(), keys.result.public());
     };
@@ -185,8 +184,7 @@ fn a_key_of_an_agent_is_taken_over_when_the_configuration_names_another() {
     assert!(matches!(error, RotationError::Source(_)), "{error}");
 }
 
-/// Not a separate test: the code that runs under `strace`. New keys appear while the old ones are
-/// active.
+/// Not a test: runs under `strace`. New keys appear while the old ones are active.
 #[test]
 fn child_takes_both_keys_over() {
     let Some(directory) = std::env::var_os(CHILD) else { return };
@@ -244,8 +242,7 @@ fn a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved() {
     let judged = |host: &KeyHost, first: &HostKeys, death: &str| {
         finish(host, death);
         if let Err(error) = host.open() {
-            // The process died with the only copy, as if the key had been replaced while the daemon
-            // was stopped.
+            // The process died with the only copy, as if the key was replaced while no daemon ran.
             assert!(matches!(error, HostKeyError::OtherKey { .. }), "{death}: {error}");
             unsaved.set(unsaved.get() + 1);
         } else {

@@ -68,7 +68,7 @@ fn a_record_that_contradicts_itself_is_found_before_it_is_published() {
 fn the_least_of_all_records_verifies() {
     let scratch = RecordScratch::in_memory();
     let (key, case) = (scratch.key("keys"), RecordCase::plain());
-    let grounds = Rationale::default();
+    let rationale = Rationale::default();
     let own = case.request.bytes().to_vec();
     let mut number = 0;
     for bytes in hostile_texts().into_iter().chain([own]).filter(|bytes| bytes.len() < 4096) {
@@ -95,7 +95,7 @@ fn the_least_of_all_records_verifies() {
                 replay_of,
                 reason: Some("the full record did not verify; this one is reduced"),
                 violations: &[],
-                grounds: Some(&grounds),
+                rationale: Some(&rationale),
                 approval: "none",
                 approvals: &[],
                 request_files: &[],

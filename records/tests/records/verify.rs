@@ -122,7 +122,7 @@ fn what_is_missing_is_named() {
 }
 
 #[test]
-fn what_is_not_named_is_told() {
+fn what_is_not_named_is_reported() {
     for path in ["note.txt", "artifacts/more.json", "request/x", ".hidden", "stdout.bundle.json"] {
         let published = PublishedFixture::new();
         put(&published.dir.join(path), b"");
@@ -157,7 +157,7 @@ fn a_symlink_is_no_file_even_to_the_same_bytes() {
 }
 
 #[test]
-fn a_directory_of_another_name_is_told() {
+fn a_directory_of_another_name_is_reported() {
     let published = PublishedFixture::new();
     let other = published.scratch.path().join("copied");
     rustix::fs::rename(&published.dir, &other).unwrap();
@@ -219,8 +219,8 @@ fn trust_has_namespaces_principals_and_bounds_in_time_as_ssh_keygen_has() {
         ];
         let md = fs::read(published.md()).unwrap();
         let test = "trust_has_namespaces_principals_and_bounds_in_time_as_ssh_keygen_has";
-        if let Some((accepted, said)) = stock(test, "ssh-keygen", &args, &md) {
-            assert_eq!(accepted, *expected, "{line}: {said}");
+        if let Some((accepted, output)) = stock(test, "ssh-keygen", &args, &md) {
+            assert_eq!(accepted, *expected, "{line}: {output}");
         }
     }
 }
@@ -233,12 +233,12 @@ fn a_signature_by_stock_ssh_keygen_counts_too() {
     let (md, file) = (published.md(), published.scratch.path().join("approver"));
     let (md, file) = (md.to_str().unwrap(), file.to_str().unwrap());
     let make = ["-q", "-t", "ed25519", "-N", "", "-f", file];
-    let Some((made, said)) = stock(test, "ssh-keygen", &make, b"") else { return };
-    assert!(made, "{said}");
+    let Some((made, output)) = stock(test, "ssh-keygen", &make, b"") else { return };
+    assert!(made, "{output}");
     fs::remove_file(&signature).unwrap();
     let args = ["-Y", "sign", "-f", file, "-n", records::RESULT_NAMESPACE, md];
-    let (signed, said) = stock(test, "ssh-keygen", &args, b"").unwrap();
-    assert!(signed, "{said}");
+    let (signed, output) = stock(test, "ssh-keygen", &args, b"").unwrap();
+    assert!(signed, "{output}");
     let public = fs::read_to_string(format!("{file}.pub")).unwrap();
     let trust = Trust::from_allowed_signers(&format!("tool-exec {public}")).unwrap();
     assert!(verify(&published.dir, &trust).is_ok());
@@ -246,13 +246,13 @@ fn a_signature_by_stock_ssh_keygen_counts_too() {
 }
 
 #[test]
-fn rubbish_is_a_fault_and_no_panic() {
-    for rubbish in
+fn invalid_files_are_a_fault_and_no_panic() {
+    for invalid in
         [&b""[..], b"\xff\x00", b"---\n---\n", b"---\nresult_id: [\n---\n", b"-----BEGIN"]
     {
         let published = PublishedFixture::new();
-        replace(&published.md(), rubbish);
-        replace(&published.md().with_extension("md.sig"), rubbish);
+        replace(&published.md(), invalid);
+        replace(&published.md().with_extension("md.sig"), invalid);
         assert!(!published.faults().is_empty());
     }
     // A record that states a file twice is invalid; it is never signed.

@@ -29,7 +29,7 @@ fn beside(dir: &Path, ending: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_checked_grows_with_the_trust_and_the_rest_is_said() {
+fn what_is_checked_grows_with_the_trust_and_the_rest_is_reported() {
     let logged = LoggedRecord::new(RecordCase::plain());
     let dir = logged.publish(&logged.scratch.path().join("results"));
     let verified = verify(&dir, &Trust::from_key(&logged.key)).unwrap();
@@ -148,8 +148,7 @@ fn a_log_that_was_cut_back_or_written_anew_contradicts_what_was_saved() {
     let history = History::of(open(&place), origin.clone(), Some((&saved, &origin))).unwrap();
     let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
     assert_eq!(verified.skipped_checks(), [SkippedCheck::Approvals]);
-    // Without a saved checkpoint the log is compared with the record alone, and the skip is
-    // reported.
+    // Without a saved checkpoint only record and log are compared, and a skip is reported.
     let history = History::of(open(&place), origin.clone(), None).unwrap();
     let verified = verify(&dir, &trust(&logged).with_history(history)).unwrap();
     assert_eq!(verified.skipped_checks(), [SkippedCheck::History, SkippedCheck::Approvals]);
@@ -259,7 +258,6 @@ fn a_replay_is_held_against_the_record_that_it_names() {
     assert_eq!(across.check_replay(&mut forged), Some((Conflict::Replay, 1)));
 }
 
-/// A request with approvals by `ssh-keygen` keys, and the trust that contains them.
 struct ApprovedRecord {
     scratch: RecordScratch,
     case: RecordCase,
@@ -278,8 +276,8 @@ impl ApprovedRecord {
         put(&request, case.request.bytes());
         stock(TEST, "ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key_file], b"")?;
         let sign = ["-q", "-Y", "sign", "-f", key_file, "-n", namespace, request_file];
-        let (signed, said) = stock(TEST, "ssh-keygen", &sign, b"")?;
-        assert!(signed, "{said}");
+        let (signed, output) = stock(TEST, "ssh-keygen", &sign, b"")?;
+        assert!(signed, "{output}");
         let line = fs::read_to_string(key.with_extension("pub")).unwrap();
         let fingerprint = policies::SignerKey::read(line.trim()).unwrap().fingerprint();
         let signature = fs::read(request.with_extension("sig")).unwrap();
@@ -331,8 +329,8 @@ fn approvals_are_verified_again() {
         (format!("alice namespaces=\"reject.*\" {line}"), "not allowed to approve"),
     ];
     for (approvers, expected) in &refusals {
-        let said = approved.refused(approvers, "");
-        assert!(said.contains(expected), "{approvers}: {said}");
+        let output = approved.refused(approvers, "");
+        assert!(output.contains(expected), "{approvers}: {output}");
     }
     assert_eq!(approved.refused(&format!("alice {line}"), line), "the key is revoked");
 }
@@ -340,8 +338,8 @@ fn approvals_are_verified_again() {
 #[test]
 fn a_signature_for_another_use_backs_no_approval() {
     let Some(approved) = ApprovedRecord::new("file") else { return };
-    let said = approved.refused(&format!("alice {}", approved.line), "");
-    assert_eq!(said, "no file in request/ has this signature");
+    let output = approved.refused(&format!("alice {}", approved.line), "");
+    assert_eq!(output, "no file in request/ has this signature");
     let Some(rejected) = ApprovedRecord::new("reject.tool-exec@threegate") else { return };
     let rejected = ApprovedRecord { case: rejected.case.approved(vec![], vec![]), ..rejected };
     // The daemon decided without approvals and without a rejection.

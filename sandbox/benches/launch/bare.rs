@@ -1,5 +1,4 @@
-//! Bare starts: the time of a start without any confinement. Must add nothing of its own to a
-//! figure.
+//! Bare starts: the time of a start without any confinement. Must add nothing of its own.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -21,8 +20,7 @@ pub(crate) fn spawn(command: &mut Command) {
     assert!(command.stdin(Stdio::null()).status().unwrap().success(), "{command:?}");
 }
 
-/// A process of `starter.c`: it starts and times by itself, so that no figure includes the way to
-/// it.
+/// A process of `starter.c`, which starts and times by itself, so that no figure includes more.
 pub(crate) struct Starter(Child);
 
 impl Starter {
@@ -35,8 +33,7 @@ impl Starter {
         Duration::from_nanos(self.answer())
     }
 
-    /// Requests starts for this many milliseconds without a pause; [`Self::answer`] then returns
-    /// their count.
+    /// Requests starts for this many milliseconds; [`Self::answer`] then returns their count.
     pub(crate) fn ask(&mut self, ms: u32) {
         self.0.stdin.as_mut().unwrap().write_all(&ms.to_ne_bytes()).unwrap();
     }

@@ -156,8 +156,7 @@ fn steps(what: &str, kept: &[Steps]) {
     }
 }
 
-/// Shuffles differently in each round and equally in each run, so that no row always follows the
-/// same one.
+/// Shuffles each round differently and each run equally: no row always follows the same one.
 fn shuffle(order: &mut [usize], random: &mut u64) {
     for last in (1..order.len()).rev() {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

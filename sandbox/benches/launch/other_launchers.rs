@@ -23,7 +23,6 @@ enum StartMethod {
     Started(Starter),
 }
 
-/// The programs that the rows run.
 pub(crate) struct Programs<'a> {
     pub(crate) tool: &'a Path,
     pub(crate) starter: &'a Path,
@@ -124,10 +123,10 @@ fn container(launcher: &str, programs: &Programs<'_>) -> Result<Vec<String>, Str
 
 /// Runs it once; returns its last message if it fails.
 fn tried(command: &mut Command) -> Result<(), String> {
-    let said = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&said.stderr);
+    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stderr);
     let why = text.lines().last().unwrap_or("it says nothing").to_owned();
-    if said.status.success() { Ok(()) } else { Err(format!("{}: {why}", said.status)) }
+    if output.status.success() { Ok(()) } else { Err(format!("{}: {why}", output.status)) }
 }
 
 fn installed(program: &str) -> Result<PathBuf, String> {

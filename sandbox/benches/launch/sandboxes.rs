@@ -17,8 +17,7 @@ use sandbox::report::{BuildStep, Mark};
 
 const MIB: u64 = 1024 * 1024;
 
-/// The steps of a run: building steps as the launcher marks them, then the steps that the client
-/// sees.
+/// The steps of a run: building steps as the launcher marks them, then those the client sees.
 pub(crate) const STEPS: [&str; BUILDING + 5] = [
     "  sending the sandbox spec",
     "  opening inputs and runtime",
@@ -55,14 +54,12 @@ impl SandboxBench {
         let staging = top.join("staging");
         fs::create_dir_all(&staging).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned(), "/usr".into()];
-        let reach =
-            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
+        let reach = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
         let (top, tool) = (top.to_owned(), tool.to_owned());
         Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
     }
 
-    /// Runs as the daemon does without a prewarmed sandbox: sandbox spec and command are sent
-    /// together.
+    /// Runs as the daemon does without a prewarmed sandbox: spec and command are sent together.
     pub(crate) fn run_cold(&self) {
         let plan = Plan { sandbox: self.plan(), exec: exec_spec() };
         self.finish(self.launcher.build(plan).unwrap());
@@ -97,7 +94,6 @@ impl SandboxBench {
         steps
     }
 
-    /// Runs from `Go` to the end.
     fn finish(&self, ready: ReadySandbox) -> [Duration; 3] {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let result = self.top.join(format!("result-{number}"));

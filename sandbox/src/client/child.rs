@@ -22,7 +22,6 @@ const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
 const STUCK_TIME_MAX: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The arguments to start a launcher.
 #[derive(Clone, Debug)]
 pub(super) struct LauncherProgram {
     pub(super) path: PathBuf,
@@ -31,7 +30,6 @@ pub(super) struct LauncherProgram {
     pub(super) max_sandboxes: u32,
 }
 
-/// A launcher that is our child.
 #[derive(Debug)]
 pub(super) struct ChildLauncher {
     /// The control socket, to which new sessions are sent. Closing it asks the launcher to exit.
@@ -49,11 +47,10 @@ impl ChildLauncher {
     ) -> Result<Self, BuildError> {
         let path = program.path.clone();
         let failed = |error| BuildError::Launcher(path.clone(), error);
-        let (told, started) = channel();
+        let (sender, started) = channel();
         let start = move || {
-            // If the caller no longer waits, the launcher is not needed; it exits with its control
-            // socket.
-            told.send(Self::spawn(&program)).unwrap_or_default();
+            // If the caller no longer waits, this launcher exits when its control socket closes.
+            sender.send(Self::spawn(&program)).unwrap_or_default();
         };
         thread::Builder::new().name("start-launcher".to_owned()).spawn(start).map_err(failed)?;
         loop {
@@ -71,7 +68,7 @@ impl ChildLauncher {
 
     fn spawn(program: &LauncherProgram) -> io::Result<Self> {
         let LauncherProgram { path, staging, mounts_allowed, max_sandboxes } = program;
-        let (door, theirs) = pair()?;
+        let (control_socket, theirs) = pair()?;
         let mut command = Command::new(path);
         command.arg("--staging").arg(staging).env_clear();
         command.arg("--sandboxes-max").arg(max_sandboxes.to_string());
@@ -81,11 +78,14 @@ impl ChildLauncher {
         for mount in mounts_allowed {
             command.arg("--allow-mount").arg(mount);
         }
-        Ok(Self { control_socket: Some(door), process: command.spawn()?, is_retired: false })
+        Ok(Self {
+            control_socket: Some(control_socket),
+            process: command.spawn()?,
+            is_retired: false,
+        })
     }
 
-    /// Begins a session. The first message is sent before the launcher has the socket, so that the
-    /// worker wakes up only once.
+    /// Begins a session. The first message precedes the socket, so that the worker wakes only once.
     pub(super) fn open_session(
         &self,
         first: &SessionOpening<'_>,
@@ -94,8 +94,8 @@ impl ChildLauncher {
         let (control, theirs) = pair()?;
         limit_sending(&control, deadline)?;
         first.send(&control)?;
-        let door = self.control_socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        wire::send_at_once(door, b"conversation", &[theirs.as_fd()])?;
+        let socket = self.control_socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        wire::send_at_once(socket, b"conversation", &[theirs.as_fd()])?;
         Ok(control)
     }
 
@@ -103,7 +103,6 @@ impl ChildLauncher {
         self.process.id()
     }
 
-    /// Returns its process state unless it has ended.
     pub(super) fn state(&self) -> Option<ProcessState> {
         ProcessState::read(self.pid()).filter(|state| !state.has_ended())
     }
@@ -114,7 +113,6 @@ impl ChildLauncher {
         self.control_socket = None;
     }
 
-    /// Returns whether it has ended and was reaped.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.process.try_wait(), Ok(None))
     }
@@ -134,9 +132,8 @@ impl ChildLauncher {
 }
 
 impl Drop for ChildLauncher {
-    /// Closes the control socket, so that the launcher exits with its last sandbox, and reaps it. A
-    /// launcher that hangs is killed, and its sandboxes end with it. One that cannot be killed is
-    /// left behind. The caller has no sandbox in it any more.
+    /// The launcher exits with its last sandbox. One that hangs is killed, with its sandboxes; one
+    /// that cannot be killed stays. The caller has no sandbox in it any more.
     fn drop(&mut self) {
         self.control_socket = None;
         if !self.is_retired && self.ends_within(EXIT_TIME_MAX) {

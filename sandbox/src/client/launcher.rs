@@ -22,7 +22,6 @@ use crate::wire;
 
 /// The most retired launchers that are kept besides the current one.
 const RETIRED_MAX: usize = 3;
-/// The interval between attempts to lock the launchers that are our children.
 const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The way to reach a launcher.
@@ -48,7 +47,6 @@ pub struct Launcher {
     children: Mutex<ChildLaunchers>,
 }
 
-/// The launchers that are our children.
 #[derive(Debug, Default)]
 struct ChildLaunchers {
     current: Option<ChildLauncher>,
@@ -86,12 +84,7 @@ impl Launcher {
                 first.send(&control).map_err(BuildError::Lost)?;
                 Ok((control, None))
             }
-            LauncherAddress::Spawn {
-                program,
-                staging,
-                mounts_allowed,
-                max_sandboxes,
-            } => {
+            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } => {
                 let failed = |error| BuildError::Launcher(program.clone(), error);
                 let mut own = self.children(limit)?;
                 own.retired.retain_mut(|retired| !retired.has_ended());
@@ -122,8 +115,7 @@ impl Launcher {
         }
     }
 
-    /// Locks the launchers that are our children, unless another caller holds the lock for too
-    /// long.
+    /// Locks the launchers that are our children; fails if another caller holds the lock too long.
     fn children(
         &self,
         limit: &mut StartLimit<'_>,
@@ -194,13 +186,13 @@ impl Launcher {
         plan: Plan,
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadySandbox, BuildError> {
-        let asked = self.request_within(plan.sandbox, limit)?;
+        let pending = self.request_within(plan.sandbox, limit)?;
         // The command waits at the launcher until the sandbox is built, which saves a round trip.
         let limits = plan.exec.limits;
         let order = ToLauncher::Exec(Box::new(plan.exec)).encode();
         // A launcher that has already refused has closed the socket; its answer must still be read.
-        let sent = wire::send(&asked.control, &order, &[]);
-        let prepared = asked.prepared(limit).map_err(|(error, peer)| {
+        let sent = wire::send(&pending.control, &order, &[]);
+        let prepared = pending.prepared(limit).map_err(|(error, peer)| {
             self.retire_untaken(&error, peer);
             error
         })?;

@@ -1,10 +1,9 @@
 //! The daemon's side of a run: `Launcher` → `PreparedSandbox` → `ReadySandbox` → `RunningSandbox` →
 //! `FinishedRun`, each consumed by the next.
 //!
-//! A sandbox can be prepared before its command is known. A [`ReadySandbox`] is confined and waiting,
-//! and no code of the tool has run. The caller makes its intent durable and only then calls
-//! [`ReadySandbox::start`]. A tool or a process with the tool's uid wrote everything that is read
-//! here: it is bounded, kept and hashed, and must never be trusted.
+//! A [`ReadySandbox`] is confined and waiting, and no code of the tool has run: the caller makes
+//! its intent durable and only then calls [`ReadySandbox::start`]. All that is read here comes from
+//! a process with the tool's uid: it is bounded, kept and hashed, and must never be trusted.
 
 mod child;
 mod error;

@@ -1,5 +1,4 @@
-//! A sandbox that is built: a [`PreparedSandbox`] without a command, a [`ReadySandbox`] with one. The
-//! latter starts the tool.
+//! A built sandbox: [`PreparedSandbox`] without a command, [`ReadySandbox`] with one.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -46,8 +45,7 @@ pub struct ReadySandbox {
 }
 
 impl PreparedSandbox {
-    /// Returns the confinement that the sandbox read back, without limits: they follow with the
-    /// command.
+    /// Returns the confinement that the sandbox read back; its limits follow with the command.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         &self.confinement
@@ -123,14 +121,14 @@ impl ReadySandbox {
     /// # Errors
     /// [`BuildError`]: the tool was not started. After [`BuildError::Unknown`] it may have been.
     pub fn start(self, result: BorrowedFd<'_>) -> Result<RunningSandbox, BuildError> {
-        self.start_told(result, |_| {})
+        self.start_reported(result, |_| {})
     }
 
-    /// Starts the tool like [`Self::start`]. `news` receives a launcher that cannot report the start.
+    /// Starts the tool like [`Self::start`]. `news` receives a launcher that cannot report it.
     ///
     /// # Errors
     /// As [`Self::start`].
-    pub fn start_told(
+    pub fn start_reported(
         self,
         result: BorrowedFd<'_>,
         mut news: impl FnMut(RunEvent),
@@ -145,7 +143,7 @@ impl ReadySandbox {
         wire::send_at_once(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;
         wait_for_start(&control, &mut peer, &evidence, &mut news)?;
         let wall = Duration::from_millis(limits.wall_ms_max);
-        let asked_to_kill = None;
+        let kill_requested = None;
         Ok(RunningSandbox {
             peer,
             control,
@@ -153,14 +151,13 @@ impl ReadySandbox {
             stdout,
             stderr,
             collection,
-            kill_requested: asked_to_kill,
+            kill_requested,
             wall,
         })
     }
 }
 
-/// Waits until the launcher reports the start of the tool. The tool may run before that report, so a
-/// launcher that is stuck is reported, once, as during the run.
+/// Waits for the report of the start. The tool may already run: report a stuck launcher once.
 fn wait_for_start(
     control: &OwnedFd,
     peer: &mut Peer,

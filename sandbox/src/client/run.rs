@@ -18,7 +18,6 @@ use crate::report::{FinishedRun, Usage};
 use crate::stream_capture::StreamCapture;
 use crate::wire;
 
-/// The interval at which the caller is asked whether to cancel the run.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
 /// The time that the launcher may need beyond the wall limit, to end the tree and to collect.
 const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
@@ -39,7 +38,6 @@ pub struct RunningSandbox {
     pub(super) stderr: StreamCapture,
     pub(super) collection: Collection,
     pub(super) kill_requested: Option<(KillReason, Instant)>,
-    /// The wall limit of the run.
     pub(super) wall: Duration,
 }
 
@@ -52,14 +50,12 @@ pub enum RunEvent {
     Stuck(ProcessState),
 }
 
-/// The state of a source (the collector or the launcher): it can send more, or has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SourceState {
     Open,
     Closed,
 }
 
-/// Reports the launcher's process if it is stuck.
 pub(super) fn report_stuck(peer: Peer, news: &mut impl FnMut(RunEvent)) -> bool {
     let stuck = peer.stuck_slot();
     let is_stuck = stuck.is_some();
@@ -71,8 +67,7 @@ impl RunningSandbox {
     /// Reads until everything has ended. Calls `cancelled` several times a second.
     ///
     /// # Errors
-    /// Only errors of our own disk. Faults of the tool or the launcher are part of the
-    /// [`FinishedRun`].
+    /// Errors of our own disk only; faults of tool or launcher are in the [`FinishedRun`].
     pub fn finish(self, cancelled: impl FnMut() -> bool) -> io::Result<FinishedRun> {
         self.finish_with_events(cancelled, |_| {})
     }
@@ -92,22 +87,21 @@ impl RunningSandbox {
         let mut deadline = None;
         let begun = Instant::now();
         let lost_at = begun + self.wall + LAUNCHER_TIME_MAX;
-        let (mut heard, mut told_stuck) = (begun, false);
+        let (mut heard, mut stuck_reported) = (begun, false);
         loop {
             let open = |owed: SourceState| owed == SourceState::Open;
             if !open(control) && !open(evidence) && !self.stdout.open() && !self.stderr.open() {
                 break;
             }
-            // A process that escaped its sandbox could keep a pipe open for ever. None can escape,
-            // but the daemon must not rely on that.
+            // None should escape, but an escaped process could keep a pipe open for ever.
             if Instant::now() >= deadline.unwrap_or(lost_at) {
                 break;
             }
             if open(control) && self.is_overdue(begun, heard) {
                 break;
             }
-            if open(control) && !told_stuck && heard.elapsed() >= QUIET_TIME_MAX {
-                told_stuck = report_stuck(self.peer, &mut news);
+            if open(control) && !stuck_reported && heard.elapsed() >= QUIET_TIME_MAX {
+                stuck_reported = report_stuck(self.peer, &mut news);
             }
             let ready = self.wait(open(control), open(evidence))?;
             if ready.stdout {
@@ -137,7 +131,6 @@ impl RunningSandbox {
         self.close(ending)
     }
 
-    /// Receives one message from the launcher.
     fn receive_from_launcher(
         &self,
         ending: &mut Option<FinalReport>,
@@ -157,8 +150,8 @@ impl RunningSandbox {
     /// Returns whether the run should have ended, and a working launcher would have reported it.
     /// The sandbox's init has ended the tool, or will when this value is dropped.
     fn is_overdue(&self, begun: Instant, heard: Instant) -> bool {
-        let asked = self.kill_requested.map(|(_, at)| at);
-        let should_end = asked.map_or(begun + self.wall, |at| at.min(begun + self.wall));
+        let requested_at = self.kill_requested.map(|(_, at)| at);
+        let should_end = requested_at.map_or(begun + self.wall, |at| at.min(begun + self.wall));
         heard.max(should_end).elapsed() >= SILENCE_TIME_MAX
     }
 
@@ -193,7 +186,7 @@ impl RunningSandbox {
         let Ok(Some((bytes, fds))) = wire::receive(&self.evidence) else {
             return Ok(SourceState::Closed);
         };
-        let belief = match (EvidenceMessage::decode(&bytes), fds.as_slice()) {
+        let state = match (EvidenceMessage::decode(&bytes), fds.as_slice()) {
             (Ok(EvidenceMessage::File { path, mode }), [file]) => {
                 self.collection.file(&path, mode, file)?
             }
@@ -204,18 +197,16 @@ impl RunningSandbox {
                 self.collection.end(complete);
                 return Ok(SourceState::Closed);
             }
-            // Invalid evidence ends the trust in the sandbox.
             _ => CollectorState::Untrusted,
         };
         // Without `EvidenceMessage::End` the walk counts as incomplete.
-        Ok(match belief {
+        Ok(match state {
             CollectorState::Trusted => SourceState::Open,
             CollectorState::Untrusted => SourceState::Closed,
         })
     }
 
-    /// Asks the launcher once to kill the run. A launcher that is gone has already ended the
-    /// sandbox.
+    /// Asks the launcher once to kill the run. A launcher that is gone has already ended it.
     fn request_kill(&mut self, why: KillReason) {
         if self.kill_requested.is_none() {
             self.kill_requested = Some((why, Instant::now()));

@@ -34,7 +34,6 @@ pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// A message with its descriptors.
 pub(super) type LauncherMessage = (FromLauncher, Vec<OwnedFd>);
 
 pub(super) fn receive(control: &OwnedFd) -> io::Result<Option<LauncherMessage>> {

@@ -14,12 +14,10 @@ use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::wire;
 
-/// The interval at which the caller is asked whether to continue.
 pub(super) const ASK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time limit if the caller sets none.
 pub(super) const START_TIME_MAX: Duration = Duration::from_secs(30);
-/// The number of checks whether a child has exited after its connection closed; below, their
-/// interval.
+/// The number of checks for the exit of a child whose connection closed; below, their interval.
 const CHILD_END_CHECKS: u32 = 20;
 const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -51,7 +49,6 @@ impl<'a> StartLimit<'a> {
         self.begun + self.time_max
     }
 
-    /// Waits for the launcher's next message.
     pub(super) fn receive(
         &mut self,
         control: &OwnedFd,
@@ -132,7 +129,6 @@ impl Peer {
         BuildError::Lost(io::Error::new(io::ErrorKind::UnexpectedEof, why))
     }
 
-    /// Returns the worker's process if it is stuck.
     pub(super) fn stuck_slot(self) -> Option<ProcessState> {
         ProcessState::read(self.slot?).filter(ProcessState::is_stuck)
     }

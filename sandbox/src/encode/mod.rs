@@ -1,7 +1,5 @@
-//! The codec of the values in frames: sandbox specs, commands, confinement and usage.
-//!
-//! Every list has a maximum length, and a value of a closed set is encoded as its position in the
-//! set. Input that does not match exactly is an error; nothing is skipped or defaulted.
+//! The codec of values in frames. Every list has a maximum length, and a value of a closed set is
+//! its position. Input that does not match exactly is an error: nothing is skipped or defaulted.
 
 mod plan;
 mod report;

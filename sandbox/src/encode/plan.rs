@@ -36,10 +36,10 @@ pub(crate) fn take_sandbox_spec(reader: &mut FrameReader<'_>) -> Result<SandboxS
     Ok(SandboxSpec { slot, runtime, network, requirements: demands })
 }
 
-pub(crate) fn put_runtime_mounts(writer: &mut FrameWriter, furnishings: &[RuntimeMount]) {
-    writer.count(furnishings.len());
-    for furnishing in furnishings {
-        match furnishing {
+pub(crate) fn put_runtime_mounts(writer: &mut FrameWriter, mounts: &[RuntimeMount]) {
+    writer.count(mounts.len());
+    for mount in mounts {
+        match mount {
             RuntimeMount::Directory(place) => put_path(writer.u8(0), place),
             RuntimeMount::File(place) => put_path(writer.u8(1), place),
             RuntimeMount::Link { place, target } => {
@@ -54,13 +54,13 @@ pub(crate) fn take_runtime_mounts(
     reader: &mut FrameReader<'_>,
 ) -> Result<Vec<RuntimeMount>, WireError> {
     let count = reader.count(RUNTIME_MOUNTS_MAX)?;
-    let furnishing = |_| match reader.u8()? {
+    let mount = |_| match reader.u8()? {
         0 => Ok(RuntimeMount::Directory(take_path(reader)?)),
         1 => Ok(RuntimeMount::File(take_path(reader)?)),
         2 => Ok(RuntimeMount::Link { place: take_path(reader)?, target: take_path(reader)? }),
         _ => Err(WireError::Range),
     };
-    (0..count).map(furnishing).collect()
+    (0..count).map(mount).collect()
 }
 
 pub(crate) fn put_exec_spec(writer: &mut FrameWriter, order: &ExecSpec) {

@@ -14,7 +14,6 @@ pub(crate) fn put_value<T: ClosedSet>(writer: &mut FrameWriter, value: T) {
     writer.count(position.unwrap_or(usize::MAX));
 }
 
-/// Reads a value of a closed set by its position.
 pub(crate) fn take_value<T: ClosedSet>(reader: &mut FrameReader<'_>) -> Result<T, WireError> {
     let position = reader.count(T::ALL.len())?;
     T::ALL.get(position).copied().ok_or(WireError::Range)

@@ -1,13 +1,11 @@
-//! CPU affinity for a sandbox without control groups. The launcher sets it, because the tool's
-//! filter refuses the call to every process inside.
+//! CPU affinity without control groups. The launcher sets it: filters refuse the call inside.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use super::Failed;
 
-/// Pins a process, and all that it will fork, to as many cores as the limit fills. Returns their
-/// number.
+/// Pins a process and its children to as many cores as the limit fills. Returns their number.
 pub(super) fn pin(process: Pid, cpu_milli: u32) -> Result<u64, Failed> {
     let allowed = sched_getaffinity(process).map_err(Failed::at("read the CPU affinity"))?;
     let cores = usize::try_from(cpu_milli.div_ceil(1000)).unwrap_or(usize::MAX);

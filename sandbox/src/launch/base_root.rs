@@ -1,10 +1,7 @@
 //! The base root: the launcher's minimal root file system, which contains only what sandboxes are
-//! made of.
-//!
-//! A sandbox's mount namespace is a copy of this one. Copying a few mounts is cheap, copying the
-//! host's is not. Every directory that a plan may name is mounted here read-only, so that a sandbox
-//! only clones it. The base root must never contain a directory that the unit or the parent did not
-//! allow.
+//! made of. A sandbox's mount namespace is a copy of this one, because copying the host's is
+//! expensive. Every directory that a plan may name is mounted here read-only, for a sandbox to
+//! clone. The base root must never contain a directory that the unit or the parent did not allow.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
@@ -35,8 +32,7 @@ pub(super) const NO_DEVICES: u64 = libc::MOUNT_ATTR_NODEV;
 pub(super) const NO_EXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 pub(super) const NO_LINKS: u64 = libc::MOUNT_ATTR_NOSYMFOLLOW;
 
-/// Directories with the host's settings and sources, below directories that plans may name. No
-/// program needs them: they are empty in every sandbox.
+/// Host settings and sources below directories that plans may name; empty in every sandbox.
 const COVERED: [&str; 3] = ["/usr/etc", "/usr/local/etc", "/usr/local/src"];
 /// Names that are links in the root directory of merged-/usr hosts.
 const ROOT_LINKS: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
@@ -175,7 +171,6 @@ fn is_directory(tree: &OwnedFd) -> Result<bool, Failed> {
     Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())
 }
 
-/// Returns the host's links `/bin`, `/lib64` and similar.
 fn root_links() -> Vec<(String, String)> {
     let link = |name: &&str| {
         let target = fs::read_link(Path::new("/").join(name)).ok()?;

@@ -1,10 +1,8 @@
-//! The collector: walks `/out` and sends each regular file to the daemon as a read-only descriptor.
-//!
-//! It is a process of its own, which the launcher forks when the sandbox's tree is dead. It has the
-//! tool's uid, no capability, Landlock restrictions, the tool's filters and a deadline. It is
-//! outside the sandbox's control group, which the tool may have left full. It checks a type before
-//! it opens a file, follows no link, and limits entries, depth and bytes. The daemon trusts nothing
-//! that it sends.
+//! The collector walks `/out` and sends each regular file to the daemon as a read-only descriptor.
+//! It is a process of its own, forked when the sandbox's tree is dead, with the tool's uid and
+//! filters, no capability, Landlock restrictions and a deadline, and outside the sandbox's control
+//! group, which the tool may have left full. It checks a type before it opens a file, follows no
+//! link, and limits entries, depth and bytes. The daemon trusts nothing that it sends.
 
 use std::ffi::CStr;
 use std::io;
@@ -81,8 +79,7 @@ fn collect(out: BorrowedFd<'_>, evidence: &OwnedFd, limits: &Limits) -> io::Resu
     wire::send(evidence, &EvidenceMessage::End { complete }.encode(), &[])
 }
 
-/// Sends what the collector would send for an empty `/out`. The launcher calls it itself and does
-/// not block.
+/// Sends the answer for an empty `/out`. The launcher calls it itself and does not block.
 pub(super) fn send_empty(evidence: &OwnedFd) -> io::Result<()> {
     wire::send_at_once(evidence, &EvidenceMessage::End { complete: true }.encode(), &[])
 }
@@ -91,8 +88,7 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY;
 /// Opening a file that turns out not to be regular must not block.
 const FILE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Opens a name for reading, only in this directory: follows no link of any kind and enters no
-/// other mount (openat2(2)).
+/// Opens a name in this directory for reading; follows no link, enters no mount (openat2(2)).
 fn open_in(parent: impl AsFd, name: &CStr, kind: OFlags) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::BENEATH
         | ResolveFlags::NO_SYMLINKS
@@ -222,8 +218,7 @@ enum OutObject {
     Rejected(RejectReason),
 }
 
-/// Opens an object. If its mode forbids that, its owner, which this process is, adds the permission
-/// first.
+/// Opens an object. If its mode forbids that, this process, its owner, adds the permission first.
 fn open_own(
     parent: &OwnedFd,
     name: &CStr,

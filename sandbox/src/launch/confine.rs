@@ -1,7 +1,5 @@
-//! Drops rights, in the one order that works, and reads back the result.
-//!
-//! Every step is final for this process and all it will execute. A step that does not take effect
-//! ends the sandbox before the tool starts.
+//! Drops rights, in the one order that works, and reads back the result. Every step is final for
+//! this process and all it executes. A step without effect ends the sandbox before the tool starts.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -30,7 +28,6 @@ const NEWEST: ABI = ABI::V9;
 /// Buffer size for the files of `/proc` that are read here, a few thousand bytes each.
 const PROC_FILE_BYTES: usize = 32 * 1024;
 
-/// The Landlock restrictions that the kernel enforces.
 pub(super) struct EffectiveLandlock {
     pub(super) abi: u32,
     pub(super) handled: Vec<String>,
@@ -69,9 +66,8 @@ fn lower(resource: Resource, wanted: u64) -> io::Result<()> {
     }
 }
 
-/// The most open files of a tool that has its caller's uid. That user can then have as many
-/// descriptors in flight, plus those of one message (253): together fewer than the 1,024 that other
-/// programs have.
+/// The most open files of a tool with its caller's uid. That user can have as many in flight, plus
+/// those of one message (253): together fewer than the 1,024 that other programs have.
 pub(super) const SHARED_USER_FILES_MAX: u64 = 512;
 
 /// Raises this process's limit of open descriptors, also of those in flight, to its hard limit.
@@ -107,7 +103,6 @@ fn per_process_limits(limits: &Limits) -> [(LimitName, Resource, u64); 2] {
     ]
 }
 
-/// Returns the value that is enforced for each process of the tool.
 fn enforced_value(resource: Resource, mode: LauncherMode, wanted: u64) -> io::Result<u64> {
     let value = allowed(resource, wanted)?;
     if (resource, mode) != (Resource::RLIMIT_NOFILE, LauncherMode::User) {
@@ -122,13 +117,13 @@ pub(super) fn effective_limits(
     limits: &Limits,
     mode: LauncherMode,
 ) -> io::Result<Vec<EffectiveLimit>> {
-    let row = |(name, resource, asked)| {
+    let row = |(name, resource, requested)| {
         let mechanism = Mechanism::Rlimit;
         Ok(EffectiveLimit {
             name,
             mechanism,
-            requested: asked,
-            effective: enforced_value(resource, mode, asked)?,
+            requested,
+            effective: enforced_value(resource, mode, requested)?,
         })
     };
     per_process_limits(limits).into_iter().map(row).collect()
@@ -157,7 +152,6 @@ pub(super) fn drop_bounding_set() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Empties the other capability sets.
 pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
         caps::clear(None, set)
@@ -167,8 +161,7 @@ pub(super) fn drop_capabilities() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A Landlock ruleset. It handles every right that both kernel and crate know, and grants them only
-/// beneath the directories of the view.
+/// Handles every right that kernel and crate know, granted only beneath the view's directories.
 pub(super) struct LandlockRules(RulesetCreated);
 
 impl LandlockRules {
@@ -196,7 +189,6 @@ impl LandlockRules {
         begun().map(Self).map_err(unable_to_restrict)
     }
 
-    /// Adds the rules of the plan, and confines this process.
     pub(super) fn enforce(self, plan: &SandboxSpec) -> Result<EffectiveLandlock, Failed> {
         let status = self.restrict(plan).map_err(unable_to_restrict)?;
         let missing = |step: &str, errno| {
@@ -325,8 +317,8 @@ impl ProcSelfFiles {
         Ok(Self { status, mounts, namespaces })
     }
 
-    /// Returns kind and inode of every namespace of this process. Those that the sandbox may have
-    /// entered after `settle` are read again: its own network, and finally a user namespace.
+    /// Returns kind and inode of every namespace of this process. The network and user namespaces
+    /// are read again, because the sandbox may have entered its own since these files were opened.
     pub(super) fn namespaces(&mut self) -> Result<Vec<(String, u64)>, Failed> {
         let mut namespaces = std::mem::take(&mut self.namespaces);
         namespaces.retain(|(kind, _)| ![NETWORK, USER].contains(&kind.as_str()));
@@ -388,7 +380,6 @@ const NETWORK: &str = "net";
 const USER: &str = "user";
 const KINDS: [&str; 7] = ["cgroup", "ipc", "mnt", NETWORK, "pid", USER, "uts"];
 
-/// Returns kind and inode of one namespace of this process.
 fn namespace(kind: &str) -> Result<(String, u64), Failed> {
     let step = format!("read /proc/self/ns/{kind}");
     let link = fs::read_link(format!("/proc/self/ns/{kind}"))
@@ -399,8 +390,7 @@ fn namespace(kind: &str) -> Result<(String, u64), Failed> {
     Ok((kind.to_owned(), inode))
 }
 
-/// Reads a file of `/proc` in as few reads as possible: its size is reported as 0, and each read
-/// generates it anew.
+/// Reads a file of `/proc` at once: its reported size is 0, and each read generates it anew.
 fn read_at_once(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
     file.read_to_end(&mut bytes)?;

@@ -1,8 +1,6 @@
-//! The control socket, on which sessions arrive. It is a listening socket (from a socket unit), or
-//! one connection through which our own parent sends the ends of other connections.
-//!
-//! Several processes wait here at once, and each session reaches exactly one of them. Only the
-//! kernel's peer credentials identify a client.
+//! The control socket, on which sessions arrive: a listening socket (from a socket unit), or one
+//! connection through which our parent sends the ends of others. Several processes wait here, and
+//! each session reaches one. Only the kernel's peer credentials identify a client.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

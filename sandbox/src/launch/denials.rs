@@ -1,9 +1,7 @@
-//! The denied calls of the tool: answers the calls that the filter notifies, and counts them.
-//!
-//! An answer depends only on the call's number, and for a rationed call on its count: memory behind
-//! pointer arguments could change after a check. Every other answer is an error. The answering
-//! process must be outside the sandbox, and must never wait in a vfork(2) for a process that it
-//! answers.
+//! Answers and counts the denied calls of the tool that the filter notifies. Every answer is an
+//! error, except for rationed calls, and depends only on the call's number and count: memory behind
+//! pointers could change after a check. The answering process must be outside the sandbox, and must
+//! never wait in a vfork(2) for a process that it answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,7 +33,6 @@ pub(super) struct Denials<'a> {
     violation: Option<String>,
 }
 
-/// The process whose calls are denied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
     /// The sandbox's own probe, which makes calls that must be denied.
@@ -59,18 +56,18 @@ impl<'a> Denials<'a> {
         self.caller = Caller::Tool;
     }
 
-    /// Answers one call.
     pub(super) fn answer(&mut self) -> io::Result<()> {
-        let Some(told) = sys::receive_notification(self.listener.as_fd())? else {
+        let Some(notification) = sys::receive_notification(self.listener.as_fd())? else {
             return Ok(());
         };
         // Our filters notify no call without a name.
-        let (name, denial) = self.policy.denied(told.call).unwrap_or(("?", CallDenial::Escape));
+        let (name, denial) =
+            self.policy.denied(notification.call).unwrap_or(("?", CallDenial::Escape));
         if let (CallDenial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
             self.ration_left = left;
-            return sys::allow_notified(self.listener.as_fd(), told.id);
+            return sys::allow_notified(self.listener.as_fd(), notification.id);
         }
-        sys::answer_notification(self.listener.as_fd(), told.id, denial.errno())?;
+        sys::answer_notification(self.listener.as_fd(), notification.id, denial.errno())?;
         if self.caller == Caller::Tool {
             self.count(name, denial);
         }
@@ -104,8 +101,8 @@ impl<'a> Denials<'a> {
 
 /// Returns one run's share of the epoll watches that the kernel grants its user.
 fn ration() -> u64 {
-    let told = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap_or_default();
-    share_of(told.trim().parse().unwrap_or(0))
+    let text = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap_or_default();
+    share_of(text.trim().parse().unwrap_or(0))
 }
 
 fn share_of(watches_of_user: u64) -> u64 {

@@ -15,8 +15,7 @@ pub(super) struct Failed {
 }
 
 impl Failed {
-    /// Builds the error of a step that every suitable kernel supports: its failure is a missing
-    /// layer.
+    /// Builds the error of a step that every suitable kernel supports: its layer is missing.
     pub(super) fn without<E: Into<io::Error>>(layer: Layer, step: &str) -> impl FnOnce(E) -> Self {
         let step = step.to_owned();
         move |error| Self { layer: Some(layer), ..Self::at(&step)(error) }
@@ -27,8 +26,7 @@ impl Failed {
         Self { layer: None, step: step.to_owned(), errno: 0 }
     }
 
-    /// Builds the error of a step whose failure says nothing about the kernel. The step is a verb
-    /// with its object; the text becomes `cannot STEP`.
+    /// Builds an error that says nothing about the kernel. `step` is a verb with its object.
     pub(super) fn at<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> Self {
         let step = format!("cannot {step}");
         move |error| {
@@ -96,7 +94,7 @@ mod tests {
     #[test]
     fn a_failed_step_keeps_the_kernels_answer_through_every_wrapping() {
         let kernels = || io::Error::from_raw_os_error(libc::EROFS);
-        for (error, said) in [
+        for (error, message) in [
             (kernels(), "cannot open it: Read-only file system (os error 30)"),
             (
                 io::Error::other(Wrapped(kernels())),
@@ -106,7 +104,7 @@ mod tests {
             (io::Error::other("own text"), "cannot open it: own text"),
         ] {
             let failed = Failed::without(Layer::Cgroup, "open it")(error);
-            assert_eq!(failed.to_string(), said);
+            assert_eq!(failed.to_string(), message);
         }
     }
 }

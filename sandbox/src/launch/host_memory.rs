@@ -1,9 +1,7 @@
-//! The free memory of the host: the last safeguard where no control group counts a run's memory.
-//!
-//! A tool can make the kernel hold more memory (locks, mappings) than the sampler sees. The host's
-//! own figure misses nothing, but it includes all other programs. It must end a run only if two
-//! conditions hold: the host is almost out of memory, and since the start of the run it has lost
-//! more than the run's limit plus its sampled usage.
+//! The free memory of the host: the last safeguard if no control group counts a run's memory. A
+//! tool can make the kernel hold more (locks, mappings) than the sampler sees; the host's figure
+//! misses nothing but includes all other programs. It must end a run only if the host is almost out
+//! of memory and has lost, since the start, more than the run's limit plus its sampled usage.
 
 use std::fs;
 use std::io;
@@ -34,8 +32,7 @@ impl HostMemory {
         Some(Self { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
     }
 
-    /// Returns whether a run must end that began at `self`, has `seen` sampled bytes and a limit of
-    /// `most`.
+    /// Returns whether a run must end that began at `self`; `seen` is sampled, `most` its limit.
     pub(super) fn must_end(self, now: Self, seen: u64, most: u64) -> bool {
         let gone = self.available_bytes.saturating_sub(now.available_bytes);
         now.available_bytes < now.total_bytes / LOW_MEMORY_FRACTION
@@ -58,8 +55,7 @@ mod tests {
         // In quarters of a GiB: from 40 to 20, to 4 (the last that is not too little) and to 3.
         let lost = |now| with(40).must_end(with(now), GIB / 4, GIB / 4);
         assert_eq!([20, 4, 3].map(lost), [false, false, true]);
-        // A host that had little memory from the start; then with the run's sampled usage and
-        // limit.
+        // A host with little memory from the start; then with the run's sampled usage and limit.
         assert!(!with(3).must_end(with(2), GIB / 4, GIB / 4));
         assert!(!with(40).must_end(with(3), 9 * GIB, GIB));
         assert!(!with(40).must_end(with(3), u64::MAX, u64::MAX));

@@ -20,7 +20,6 @@ const UID_FIRST: u32 = 2_000_000_000;
 const UIDS: u32 = 256;
 const UID_LOCKS: &str = "/run/toolexec-launch";
 
-/// The uid and gid of the tool.
 #[derive(Clone, Copy)]
 pub(super) struct ToolIdentity {
     pub(super) uid: u32,
@@ -62,7 +61,6 @@ enum UidSource {
 }
 
 impl UidPool {
-    /// Returns the uids of this host, in system mode.
     pub(super) fn of_host() -> Result<Self, Failed> {
         let made = DirBuilder::new().mode(0o700).recursive(true).create(UID_LOCKS);
         made.map_err(Failed::at(&format!("create the uid lock directory {UID_LOCKS}")))?;
@@ -72,7 +70,6 @@ impl UidPool {
         Ok(Self { locks, source: UidSource::Host })
     }
 
-    /// Returns the uids of a user, with the directory of that user's locks.
     pub(super) fn of_user(locks: OwnedFd, ids: SubordinateIds) -> Self {
         Self { locks, source: UidSource::User(ids) }
     }
@@ -85,8 +82,7 @@ impl UidPool {
         }
     }
 
-    /// Reserves a free uid for as long as the lock file is open in any process. If a user has none
-    /// left, returns the user's own uid.
+    /// Reserves a free uid while the lock file is open anywhere; if none is left, the user's own.
     pub(super) fn take(&self) -> Result<(ToolIdentity, Option<File>), Failed> {
         let (uid_first, gid_first, count) = match &self.source {
             UidSource::Host => (UID_FIRST, UID_FIRST, UIDS),

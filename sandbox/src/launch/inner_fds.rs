@@ -1,8 +1,6 @@
-//! Descriptors opened inside the sandbox, by which the launcher watches it from outside.
-//!
-//! They are used as they are. The only names that are resolved beneath them are the kernel's own in
-//! `/proc`. The sizes of the tool's directories are set through them, because they are known only
-//! with the command, when no process inside the sandbox may mount any more.
+//! Descriptors opened inside the sandbox, by which the launcher watches it from outside. Only the
+//! kernel's own names in `/proc` are resolved beneath them. The sizes of the tool's directories are
+//! set through them, with the command, when no process inside may mount any more.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,7 +22,6 @@ pub(super) struct InnerFds {
     shm: OwnedFd,
 }
 
-/// The usage of `/out`.
 pub(super) struct OutUsage {
     pub(super) bytes: u64,
     pub(super) full: bool,
@@ -64,11 +61,11 @@ impl InnerFds {
             fsconfig_set_string(&picked, "nr_inodes", inodes.to_string())?;
             fsconfig_reconfigure(&picked)?;
         }
-        let row = |name, asked, in_force| EffectiveLimit {
+        let row = |name, requested, effective| EffectiveLimit {
             name,
             mechanism: Mechanism::Tmpfs,
-            requested: asked,
-            effective: in_force,
+            requested,
+            effective,
         };
         let size = |place: &OwnedFd| fstatvfs(place).map(|stat| stat.f_blocks * stat.f_frsize);
         Ok(vec![

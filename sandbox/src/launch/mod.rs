@@ -1,18 +1,10 @@
 //! The launcher: serves sessions, with one sandbox and one report for each.
 //!
-//! In the order of a run, the modules are:
-//!
-//! - `options`: what the launcher itself allows.
-//! - `zygote`: the long-lived process, in its base root (`house`).
-//! - `seat`: one worker process per sandbox, waiting at the control socket (`door`).
-//! - `shell`: the sandbox's init in its namespaces and groups, before its command is known.
-//! - `network`: the network of a sandbox that has one.
-//! - `supervisor`: watches the sandbox, ends it, reports it.
-//! - `init`: pid 1 of the sandbox.
-//! - `view`: the files in the sandbox.
-//! - `confine` and `filter`: the rights in the sandbox.
-//! - `probe`: tests the confinement.
-//! - `collector`: sends the files of `/out`.
+//! `zygote` is the long-lived process, in its `base_root`; `options` are its limits. It forks a
+//! `worker` for each `worker_slot`, which waits at the `control_socket`. The worker starts a
+//! `sandbox_process`, gives it a `network` if it needs one, and then supervises it (`supervisor`).
+//! `init` is pid 1 of the sandbox: it mounts the `view`, drops rights (`confine`, `filter`), and
+//! tests the confinement (`probe`). `collector` sends the files of `/out`.
 //!
 //! Every process here forks and must be single-threaded throughout.
 
@@ -58,8 +50,7 @@ use options::Options;
 pub fn main() -> ExitCode {
     // Modes are given in full where they matter; the caller's umask must not reduce them.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
-    // The kernel counts descriptors in flight per user, against the limit of the sender: a tool's
-    // limit must be lower than ours.
+    // Descriptors in flight count per user, against the sender's limit: ours must be the higher.
     if let Err(error) = confine::raise_open_files() {
         eprintln!("toolexec-launch: open files: cannot raise the limit: {error}");
     }
@@ -72,7 +63,7 @@ pub fn main() -> ExitCode {
     }
     let served = match Options::from_words(words) {
         Ok(Some(options)) => ControlSocket::from_stdin(&options)
-            .and_then(|door| zygote::run_launcher(&options, door)),
+            .and_then(|socket| zygote::run_launcher(&options, socket)),
         Ok(None) => {
             print!("{}", options::USAGE);
             return ExitCode::SUCCESS;

@@ -1,5 +1,4 @@
-//! Mounts, paths inside and outside of a sandbox, and helpers that both views share. Every helper
-//! acts on exactly the path that it is given.
+//! Mounts, paths, and helpers that both views share. Every helper acts on exactly its path.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write;
@@ -24,13 +23,11 @@ pub(super) const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// distribution. Never `/etc/ssl` as a whole: it contains private keys as well.
 pub(super) const CERTIFICATES: [&str; 4] =
     ["/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"];
-/// The device nodes of a sandbox, bind-mounted from the host: a user namespace does not permit
-/// mknod.
+/// Device nodes of a sandbox, bind-mounted: a user namespace does not permit mknod.
 pub(super) const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// An existing file that file modes allow but no Landlock rule grants: see `probe`.
 pub(super) const PROBE_FILE: &str = "/.canary";
-/// The tool's writable directories, each a tmpfs. Their sizes are set with the limits; until then
-/// they are full.
+/// The tool's writable directories, each a tmpfs that is full until the limits set its size.
 pub(super) const WRITABLE: [&str; 3] = ["out", "tmp", "dev/shm"];
 
 /// Clones a mount of this root, with its attributes.

@@ -1,10 +1,8 @@
-//! The network of a sandbox that may reach its proxy: a network namespace of its own with loopback
-//! up, and the one socket that listens there.
-//!
-//! The namespace is created on request and must never be used by a second sandbox: with loopback
-//! up, even the newest Landlock ABI permits UDP between two sandboxes in it. The launcher needs no
-//! network privileges. A helper process creates the namespace inside a user namespace of its own,
-//! where it has all of them.
+//! The network of a sandbox that may reach its proxy: a namespace of its own with loopback up, and
+//! the one socket that listens there. It must never be used by a second sandbox: with loopback up,
+//! even the newest Landlock ABI permits UDP between two. The launcher needs no network privileges:
+//! a helper process makes the namespace inside a user namespace of its own, where it has all of
+//! them.
 
 use std::fs::File;
 use std::io;
@@ -54,8 +52,7 @@ impl ProxyNetwork {
     }
 }
 
-/// Runs a helper process and returns its message with descriptors. The helper has ended when this
-/// returns.
+/// Runs a helper process to its end and returns its message with descriptors.
 fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
     let (ours, helpers) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -63,7 +60,7 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
         Fork::Child => help(&helpers),
         Fork::Parent(helper) => {
             drop(helpers);
-            let told = match wire::wait_to_receive(&ours, HELPER_TIME_MAX)? {
+            let answer = match wire::wait_to_receive(&ours, HELPER_TIME_MAX)? {
                 true => wire::receive(&ours),
                 false => Err(io::ErrorKind::TimedOut.into()),
             };
@@ -75,7 +72,7 @@ fn ask_helper() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
             if ends_within(&helper.pidfd, HELPER_TIME_MAX) {
                 waitpid(Pid::from_raw(helper.pid), Some(WaitPidFlag::__WALL))?;
             }
-            told
+            answer
         }
     }
 }
@@ -90,9 +87,8 @@ fn refused(words: &[u8]) -> Failed {
     }
 }
 
-/// Runs the helper; never returns.
 fn help(launcher: &OwnedFd) -> ! {
-    let said = match made() {
+    let sent = match made() {
         Ok(ProxyNetwork { namespace, listener, diag }) => {
             wire::send(launcher, b"made", &[namespace.as_fd(), listener.as_fd(), diag.as_fd()])
         }
@@ -101,7 +97,7 @@ fn help(launcher: &OwnedFd) -> ! {
             wire::send(launcher, &words, &[])
         }
     };
-    std::process::exit(i32::from(said.is_err()))
+    std::process::exit(i32::from(sent.is_err()))
 }
 
 fn made() -> Result<ProxyNetwork, Failed> {

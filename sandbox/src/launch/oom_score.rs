@@ -1,10 +1,6 @@
 //! Makes a tool the first victim of the kernel's OOM killer when the whole host is out of memory,
-//! before any other program of its user. Only needed where no control group counts the tool's
-//! memory.
-//!
-//! The kernel selects by process size, which does not include kernel memory held for a tool
-//! (sockets, locks). Init keeps its own score, because it must survive to report the end of the
-//! run.
+//! if no control group counts the tool's memory. The kernel selects by process size, without kernel
+//! memory held for it (sockets, locks). Init keeps its score: it must survive to report the end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};

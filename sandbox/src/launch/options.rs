@@ -1,7 +1,6 @@
-//! The launcher's command-line options, and the limits it enforces on every request.
-//!
-//! Options come from the unit file or from the parent process, never from a message: a daemon that
-//! has been taken over still gets no more than they allow.
+//! The launcher's command-line options, and the limits it enforces on every request. Options come
+//! from the unit file or the parent process, never from a message: a daemon that was taken over
+//! still gets no more than they allow.
 
 use std::ffi::OsString;
 use std::io;
@@ -146,8 +145,7 @@ impl Options {
         Ok(())
     }
 
-    /// Checks that the peer is the user that the unit names, or the launcher's own user if it names
-    /// none.
+    /// Checks that the peer is the unit's named user, or the launcher's own if it names none.
     pub(super) fn check_client(&self, control: BorrowedFd<'_>) -> io::Result<()> {
         let peer = socket_peercred(control)?.uid.as_raw();
         let expected = self.client_uid.unwrap_or(rustix::process::geteuid().as_raw());

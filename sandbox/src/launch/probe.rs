@@ -1,10 +1,8 @@
-//! The self-test before the tool starts: probes inside the finished sandbox, each aimed at one
-//! layer.
-//!
-//! A layer's own status can be wrong; the kernel's answer to an attempt cannot. Each probe names
-//! the one errno that its layer returns, so that a call that fails for another reason (a missing
-//! path, a bad argument) proves nothing. An attempt must do no harm if it succeeds, and the tool
-//! must never be started after a wrong answer.
+//! The self-test before the tool starts: each probe attempts what one layer must refuse. A layer's
+//! own status can be wrong; the kernel's answer cannot. Each probe names the one errno of its
+//! layer, so that a call that fails for another reason (a missing path, a bad argument) proves
+//! nothing. An attempt must do no harm if it succeeds, and the tool must never start after a wrong
+//! answer.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -38,8 +36,8 @@ pub(super) fn probe(
     network: SandboxNetwork,
     word: ProbeToken,
 ) -> Result<(), Failed> {
-    for canary in probes(landlock_abi, network, word) {
-        check(&canary)?;
+    for probe in probes(landlock_abi, network, word) {
+        check(&probe)?;
     }
     own_ids(identity)
 }
@@ -49,7 +47,7 @@ fn probes(
     network: SandboxNetwork,
     word: ProbeToken,
 ) -> impl Iterator<Item = SelfTestProbe> {
-    let canary = |layer, attempt, refused_with, answer| SelfTestProbe {
+    let probe = |layer, attempt, refused_with, answer| SelfTestProbe {
         layer,
         attempt,
         refused_with,
@@ -57,8 +55,8 @@ fn probes(
     };
     let fixed = [
         // It exists and file modes allow it, so that only Landlock can refuse it.
-        canary(Layer::Landlock, "open /.canary", libc::EACCES, File::open(PROBE_FILE).map(drop)),
-        canary(
+        probe(Layer::Landlock, "open /.canary", libc::EACCES, File::open(PROBE_FILE).map(drop)),
+        probe(
             Layer::Mounts,
             "create a file in /in",
             libc::EROFS,
@@ -67,12 +65,12 @@ fn probes(
         loopback_probe(landlock_abi, network),
     ];
     let filtered = move |it: Attempt, word: u64| {
-        canary(Layer::Seccomp, it.as_str(), refused_with(it), attempt(it, word))
+        probe(Layer::Seccomp, it.as_str(), refused_with(it), attempt(it, word))
     };
     let at_once = Attempt::ALL.iter().copied().map(move |it| filtered(it, word.value()));
     // One call without the token, as a tool would make it: the listener must answer.
-    let told = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
-    fixed.into_iter().chain(datagram_probe(network)).chain(at_once).chain(told)
+    let notified = std::iter::once_with(move || filtered(Attempt::Keyctl, 0));
+    fixed.into_iter().chain(datagram_probe(network)).chain(at_once).chain(notified)
 }
 
 /// Returns the errno with which the filter refuses an attempt.
@@ -87,8 +85,7 @@ fn refused_with(attempt: Attempt) -> i32 {
     }
 }
 
-/// Checks that a sandbox with loopback up has no route out. It runs before Landlock and the last
-/// filter, which would refuse the attempt.
+/// Checks that loopback is the only route, before Landlock and the last filter refuse the attempt.
 pub(super) fn no_route(network: SandboxNetwork) -> Result<(), Failed> {
     match network {
         // There, even loopback is unreachable.
@@ -107,8 +104,7 @@ fn route_probe() -> SelfTestProbe {
     SelfTestProbe { layer, attempt: "find a route out of the sandbox", refused_with, answer }
 }
 
-/// Returns the probe for datagram sockets. With loopback up, unread data in one would escape every
-/// limit.
+/// Returns the probe for datagram sockets: with loopback up, unread data would escape every limit.
 fn datagram_probe(network: SandboxNetwork) -> Option<SelfTestProbe> {
     if network == SandboxNetwork::Nothing {
         return None;
@@ -135,15 +131,15 @@ fn loopback_probe(landlock_abi: u32, network: SandboxNetwork) -> SelfTestProbe {
     SelfTestProbe { layer, attempt: "connect to loopback", refused_with, answer }
 }
 
-fn check(canary: &SelfTestProbe) -> Result<(), Failed> {
-    let errno = match &canary.answer {
-        Err(error) if errno_of(error) == canary.refused_with => return Ok(()),
+fn check(probe: &SelfTestProbe) -> Result<(), Failed> {
+    let errno = match &probe.answer {
+        Err(error) if errno_of(error) == probe.refused_with => return Ok(()),
         Err(error) => errno_of(error),
         Ok(()) => 0,
     };
-    let word = canary.layer.as_str();
+    let word = probe.layer.as_str();
     let got = if errno == 0 { "succeeded" } else { "failed with the wrong error" };
-    Err(probe_failed(format!("self-test of {word}: attempt to {} {got}", canary.attempt), errno))
+    Err(probe_failed(format!("self-test of {word}: attempt to {} {got}", probe.attempt), errno))
 }
 
 /// Builds the error for a layer that exists but does not work. That is a broken sandbox, not a host
@@ -164,8 +160,7 @@ fn own_ids(identity: ToolIdentity) -> Result<(), Failed> {
     Err(probe_failed("self-test of capabilities: not the tool's uid and gid".to_owned(), 0))
 }
 
-/// Returns the supplementary groups that the tool has. In system mode there must be none: they
-/// would be those of the launcher, which is root.
+/// Returns the tool's supplementary groups; in system mode they would be root's and must be none.
 pub(super) fn groups(mode: LauncherMode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
     match mode {
         LauncherMode::User => Ok(kept.to_vec()),
@@ -197,8 +192,8 @@ mod tests {
 
     fn judged(answer: io::Result<()>) -> Option<(String, i32)> {
         let (layer, refused_with) = (Layer::Mounts, libc::EROFS);
-        let canary = SelfTestProbe { layer, attempt: "write", refused_with, answer };
-        check(&canary).err().map(|failed| {
+        let probe = SelfTestProbe { layer, attempt: "write", refused_with, answer };
+        check(&probe).err().map(|failed| {
             assert!(failed.layer.is_none(), "a setup error, not a missing layer");
             (failed.step, failed.errno)
         })
@@ -226,8 +221,8 @@ mod tests {
     #[test]
     fn probes_fail_outside_a_sandbox() {
         // This test runs unconfined: a probe that passes here would prove nothing in a sandbox.
-        let canaries = probes(9, SandboxNetwork::Nothing, ProbeToken::new(0));
-        let wrong = canaries.filter(|canary| check(canary).is_err()).count();
+        let all = probes(9, SandboxNetwork::Nothing, ProbeToken::new(0));
+        let wrong = all.filter(|probe| check(probe).is_err()).count();
         assert!(wrong >= 5, "{wrong}");
     }
 }

@@ -1,9 +1,7 @@
-//! The sandbox's `/proc`: the tool's own processes, and the kernel's view of the machine if the
-//! policy allows it.
-//!
-//! The whole of `/proc` shows the host: its command line, its symbols, its disks and interrupts.
-//! The visible files are listed here by name and all others are covered, so that a new file of a
-//! later kernel stays hidden until this list allows it.
+//! The sandbox's `/proc`: the tool's own processes and, if the policy allows it, the kernel's view
+//! of the machine. The whole of `/proc` shows the host: its command line, symbols, disks and
+//! interrupts. The visible files are listed here and all others covered, so that a new file of a
+//! later kernel stays hidden.
 
 use std::fs::{DirEntry, read_dir};
 use std::path::Path;

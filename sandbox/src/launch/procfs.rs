@@ -1,8 +1,5 @@
-//! The sandbox's processes, read from the sandbox's own `/proc`.
-//!
-//! The directory was opened inside the sandbox's pid namespace, so that it lists exactly its
-//! processes. It is read from outside, by descriptor. The only text from a tool in these files is
-//! its name, which is skipped.
+//! The sandbox's processes, read from outside through its own `/proc`, which lists exactly them.
+//! The only text from a tool in these files is its name, which is skipped.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
@@ -20,8 +17,7 @@ const STATUS_BYTES_MAX: usize = 1024 * 1024;
 /// A snapshot of all processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ProcSnapshot {
-    /// Anonymous pages of each process, summed: too high if processes share pages after a fork,
-    /// never too low.
+    /// Sum of anonymous pages: too high if processes share them after a fork, never too low.
     pub(super) anonymous_bytes: u64,
     /// User plus system time of each live process, microseconds, by pid.
     pub(super) own_cpu_us: BTreeMap<u32, u64>,
@@ -77,8 +73,7 @@ fn read_small(dir: impl AsFd, path: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// Reads the whole `status` of a process; its line of supplementary groups can be by far the
-/// longest. Returns false if the process has ended.
+/// Reads a `status`, whose line of groups can be very long. Returns false if the process has ended.
 fn read_status(proc_dir: &OwnedFd, pid: u32, status: &mut Vec<u8>) -> io::Result<bool> {
     status.clear();
     let path = format!("{pid}/status");
@@ -126,8 +121,7 @@ pub(super) fn nonresident_memory(proc_dir: &OwnedFd) -> io::Result<NonresidentMe
 /// More than 30,000 sockets.
 const SOCKETS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Returns the list of the sandbox's sockets (`unix`, `tcp`, `tcp6`) from its init, whose network
-/// is the tool's. It is empty if the kernel has no such sockets.
+/// Lists the sockets (`unix`, `tcp`, `tcp6`) in init's network, the tool's; empty if unsupported.
 pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
     let path = format!("1/net/{name}");
     let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
@@ -150,8 +144,7 @@ const PIPE_BYTES: u64 = 64 * 1024;
 /// The most descriptors that are read; further ones count as pipes.
 const DESCRIPTORS_MAX: u64 = 4096;
 
-/// Returns the most kernel memory that the descriptors of all processes can hold, without data
-/// queued in sockets.
+/// Returns the most kernel memory that all descriptors can hold, without data queued in sockets.
 pub(super) fn descriptors_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     let (mut looked_at, mut beyond, mut pipes) = (0, 0, HashSet::new());
     for pid in pids(proc_dir)? {
@@ -181,8 +174,7 @@ pub(super) fn descriptors_bytes(proc_dir: &OwnedFd) -> io::Result<u64> {
     Ok((looked_at + beyond) * FILE_BYTES + pipes.saturating_mul(PIPE_BYTES))
 }
 
-/// Returns the number of descriptors of a process, or an upper bound if the kernel does not report
-/// it.
+/// Returns the number of a process's descriptors, or an upper bound if it is not reported.
 fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
     // A process that is ending has no memory, and its descriptors cannot be read either.
     let statm = read_small(proc_dir, &format!("{pid}/statm"))?.unwrap_or_default();
@@ -199,8 +191,7 @@ fn descriptors_of(proc_dir: &OwnedFd, pid: u32) -> io::Result<u64> {
 }
 
 impl NonresidentMemory {
-    /// Adds proc_pid_status(5). A process that is ending has none of these lines and no such
-    /// memory.
+    /// Adds proc_pid_status(5). An ending process has none of these lines and no such memory.
     fn add(&mut self, status: &str) {
         for line in status.lines() {
             let mut words = line.split_ascii_whitespace();
@@ -221,9 +212,8 @@ fn private_pages(statm: &str) -> u64 {
     resident.saturating_sub(numbers.next().unwrap_or(0))
 }
 
-/// Returns the sum of some fields of proc_pid_stat(5): 14 and 15 are a process's own times, 16 and
-/// 17 those of the children it has waited for, 20 is threads. The name in field 2 may contain
-/// anything, so counting starts after its last parenthesis.
+/// Sums fields of proc_pid_stat(5): 14 and 15 are own times, 16 and 17 those of waited-for
+/// children, 20 is threads. Counting starts after the last parenthesis: a name may contain others.
 fn stat_fields(stat: &str, fields: RangeInclusive<usize>) -> u64 {
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let numbers = after.split_ascii_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));

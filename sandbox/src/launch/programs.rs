@@ -1,10 +1,8 @@
-//! The programs in the sandbox: directories of the host, or a root file system of the runtime's
-//! own, and caches that are built once for all runs.
-//!
-//! All of them are read-only, and the request chooses none of them. A root of its own may be
-//! unpacked from a third party's image: a link in it must never lead to the host. Its directories
-//! are therefore opened without following links, and of its `/etc` only the loader's files are
-//! used.
+//! The programs in the sandbox: directories of the host or of the runtime's own root file system,
+//! and caches built once for all runs. All are read-only, and the request chooses none of them. A
+//! root may be unpacked from a third party's image, so a link in it must never lead to the host:
+//! its directories are opened without following links, and of its `/etc` only the loader's files
+//! are used.
 
 use std::ffi::OsString;
 use std::fs::symlink_metadata;
@@ -24,8 +22,7 @@ use super::mount::{
 use crate::messages::RuntimeMount;
 use crate::plan::{RuntimeSpec, SandboxNetwork, SandboxSpec};
 
-/// The directories of a root file system that are used: distributions and images keep programs
-/// there.
+/// The used directories of a root file system, in which distributions and images keep programs.
 const ROOT_DIRS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
 /// Files by which programs find each other: Debian's alternatives, and the loader's cache.
 const ETC_PATHS: [&str; 2] = ["etc/alternatives", "etc/ld.so.cache"];
@@ -61,7 +58,7 @@ pub(super) fn runtime_mounts(
         certificates(&mut parts)?;
     }
     let mut trees = Vec::new();
-    let furnishing = |(place, part)| match part {
+    let to_mount = |(place, part)| match part {
         RuntimePart::Directory(tree) => {
             trees.push(tree);
             RuntimeMount::Directory(place)
@@ -72,19 +69,16 @@ pub(super) fn runtime_mounts(
         }
         RuntimePart::Link(target) => RuntimeMount::Link { place, target },
     };
-    let furnishings = parts.into_iter().map(furnishing).collect();
-    Ok((furnishings, trees))
+    let mounts = parts.into_iter().map(to_mount).collect();
+    Ok((mounts, trees))
 }
 
 /// Attaches everything at its path; this process's root is the sandbox's.
-pub(super) fn attach_runtime(
-    furnishings: &[RuntimeMount],
-    trees: &[OwnedFd],
-) -> Result<(), Failed> {
+pub(super) fn attach_runtime(mounts: &[RuntimeMount], trees: &[OwnedFd]) -> Result<(), Failed> {
     let mut trees = trees.iter();
     let missing = || Failed::here("runtime mounts: fewer descriptors than names");
-    for furnishing in furnishings {
-        match furnishing {
+    for mount in mounts {
+        match mount {
             RuntimeMount::Directory(place) => {
                 make_dir(place)?;
                 attach(trees.next().ok_or_else(missing)?, place)?;
@@ -159,8 +153,7 @@ fn host_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
         // openat2(2): a mount or a rename anywhere interfered with a `..` in a link.
         .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
         .unwrap_or(Err(Errno::AGAIN))?;
-    // A link can also lead to a parent that only holds the allowed directories and belongs to the
-    // base root.
+    // A link can also lead to a parent of an allowed directory, which belongs to the base root.
     if fstat(&opened)?.st_dev == fstat(&host)?.st_dev {
         return Err(Errno::NOENT);
     }

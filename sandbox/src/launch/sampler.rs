@@ -1,9 +1,7 @@
-//! Limits where no cgroup is writable: the launcher samples usage every few milliseconds.
-//!
-//! Sampling is weaker than a cgroup, and the record says so. Memory can exceed its limit between
-//! two samples, and the CPU time of processes that are never waited for is lost. The one named
-//! exception of the embedded policy relies on it. It must never be used where a cgroup is
-//! available.
+//! Limits where no cgroup is writable: the launcher samples usage every few milliseconds. That is
+//! weaker than a cgroup, and the record says so: memory can exceed its limit between two samples,
+//! and the CPU time of processes that are never waited for is lost. Only the one named exception of
+//! the embedded policy relies on it; it must never be used where a cgroup is available.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,11 +16,9 @@ use super::{Failed, confine};
 use crate::plan::Limits;
 use crate::report::{Accounting, EffectiveLimit};
 
-/// Sample the slow sources once in this many samples: page tables cannot grow much faster than
-/// pages.
+/// Slow sources are read once in this many samples: page tables cannot outgrow pages by much.
 const SLOW_SAMPLE_INTERVAL: u64 = 4;
 
-/// The samples so far, and the limits.
 pub(super) struct Sampler {
     memory_bytes_max: u64,
     pids_max: u64,
@@ -49,9 +45,8 @@ struct CpuTime {
 }
 
 impl CpuTime {
-    /// Combines two counts, both of which are too low. Sums over single processes miss those too
-    /// short to be sampled; times of waited-for children miss orphans. The larger count is more
-    /// accurate.
+    /// Combines two counts that are both too low: sums over processes miss those too short to be
+    /// sampled, times of waited-for children miss orphans. The larger is more accurate.
     fn add(&mut self, own_us: BTreeMap<u32, u64>, waited_us: u64) {
         for (pid, before) in &self.seen_us {
             // A reused pid starts anew.
@@ -96,15 +91,15 @@ impl Sampler {
         self.samples += 1;
         let in_files = windows.memory_bytes()?;
         let in_sockets = self.sockets.memory_bytes(windows.proc_dir())?;
-        let nobodys = in_files + in_sockets;
+        let unmapped_bytes = in_files + in_sockets;
         let NonresidentMemory { swapped_bytes, fixed_bytes } = self.nonresident;
         let mut memory =
-            anonymous_bytes + swapped_bytes + fixed_bytes + nobodys + self.descriptors_bytes;
+            anonymous_bytes + swapped_bytes + fixed_bytes + unmapped_bytes + self.descriptors_bytes;
         if memory > self.memory_bytes_max {
             // The last slow sample may include processes that have ended.
             self.nonresident = procfs::nonresident_memory(windows.proc_dir())?;
             self.descriptors_bytes = procfs::descriptors_bytes(windows.proc_dir())?;
-            memory = self.nonresident.fixed_bytes + nobodys + self.descriptors_bytes;
+            memory = self.nonresident.fixed_bytes + unmapped_bytes + self.descriptors_bytes;
             // The cheap sum counts a shared page once for each process after a fork. The exact sum
             // is slow where page tables are large, and those alone can exceed the limit.
             if memory <= self.memory_bytes_max {
@@ -120,8 +115,7 @@ impl Sampler {
         Ok(memory > self.memory_bytes_max || unseen)
     }
 
-    /// Adds init's count from when it killed the tree: a failed fork may be over before the next
-    /// sample.
+    /// Adds init's count at the kill: a failed fork may be over before the next sample.
     pub(super) fn see_processes(&mut self, count: u32) {
         self.tasks_peak = self.tasks_peak.max(count.into());
     }
@@ -130,7 +124,6 @@ impl Sampler {
         self.cpu.total_us
     }
 
-    /// Returns the memory of the last sample.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_now
     }

@@ -1,7 +1,6 @@
-//! A sandbox's init in its namespaces and control groups, started before its command is known.
-//!
-//! It serves one sandbox and must never serve a second. No process of its tree outlives it, and its
-//! groups are removed when the tree is dead.
+//! A sandbox's init in its namespaces and control groups, started before its command is known. It
+//! must never serve a second sandbox. No process of its tree outlives it, and its groups are
+//! removed when the tree is dead.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -50,16 +49,16 @@ impl SandboxProcess {
     pub(super) fn start(
         mode: LauncherMode,
         identity: ToolIdentity,
-        house: &BaseRoot,
+        base_root: &BaseRoot,
         group: Result<ControlGroup, Failed>,
     ) -> Result<(Self, Result<Knobs, Failed>), Failed> {
-        let (group, knobs, doors) = match group {
+        let (group, knobs, procs_files) = match group {
             Ok(group) => {
                 let knobs = group
                     .knobs()
                     .map_err(Failed::without(Layer::Cgroup, "open the limit files"))?;
-                let doors = group.procs_files()?;
-                (Some(group), Ok(knobs), doors)
+                let procs_files = group.procs_files()?;
+                (Some(group), Ok(knobs), procs_files)
             }
             Err(failed) => (None, Err(failed), Vec::new()),
         };
@@ -76,8 +75,8 @@ impl SandboxProcess {
         let memory = if knobs.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
         match cloned? {
             Fork::Child => run_init(
-                InitContext { mode, identity, house, channel: inits_channel, memory },
-                doors,
+                InitContext { mode, identity, base_root, channel: inits_channel, memory },
+                procs_files,
             ),
             Fork::Parent(cloned) => {
                 let life = InitState::Alive;
@@ -96,8 +95,7 @@ impl SandboxProcess {
         &self.cloned.pidfd
     }
 
-    /// Kills the whole tree in every way possible: through its group, and through init, with which
-    /// its pid namespace ends.
+    /// Kills the tree through its group, and through init, with which its pid namespace ends.
     pub(super) fn kill(&self) {
         if let Some(group) = &self.group
             && let Err(error) = group.kill()
@@ -114,12 +112,10 @@ impl SandboxProcess {
         }
     }
 
-    /// Waits until init, and with it its pid namespace, has ended and its groups are empty. Returns
-    /// false if that could not be seen.
+    /// Waits until init and its pid namespace have ended and its groups are empty; false if unseen.
     pub(super) fn end(&mut self) -> bool {
         if self.state == InitState::Alive {
-            // An init that has sent its final report ends by itself; any other has nothing left to
-            // do.
+            // An init that has sent its report ends by itself; any other has nothing left to do.
             self.kill_init();
             let ended = self.wait_and_reap() && self.is_empty();
             self.state = if ended { InitState::Ended } else { InitState::Unknown };

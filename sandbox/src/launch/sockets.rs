@@ -1,8 +1,7 @@
-//! Kernel memory queued in a sandbox's sockets, as the kernel reports it (sock_diag(7)).
-//!
-//! Without a control group nothing else counts it. The answer includes every socket of a network
-//! namespace that has a descriptor anywhere, even one in flight. A kernel that cannot load the
-//! modules `unix_diag` and `tcp_diag` only lists sockets, in `/proc`; each then counts as full.
+//! Kernel memory queued in a sandbox's sockets, as the kernel reports it (sock_diag(7)). Without a
+//! control group nothing else counts it. The answer includes every socket of a network namespace
+//! that has a descriptor anywhere, even one in flight. A kernel without the modules `unix_diag` and
+//! `tcp_diag` only lists sockets, in `/proc`; each then counts as full.
 
 use std::collections::HashSet;
 use std::fs;
@@ -71,9 +70,9 @@ pub(super) enum Sockets {
 
 impl Sockets {
     pub(super) fn new(diag: OwnedFd, kinds: SocketKinds) -> io::Result<Self> {
-        let mut told = DiagSockets { diag, kinds, part: vec![0; PART_BYTES] };
-        if told.memory_bytes().is_ok() {
-            return Ok(Self::Diag(told));
+        let mut sockets = DiagSockets { diag, kinds, part: vec![0; PART_BYTES] };
+        if sockets.memory_bytes().is_ok() {
+            return Ok(Self::Diag(sockets));
         }
         let send_max = fs::read_to_string("/proc/sys/net/core/wmem_default")?;
         Ok(Self::Listed(2 * send_max.trim().parse::<u64>().map_err(io::Error::other)?))
@@ -82,7 +81,7 @@ impl Sockets {
     /// Returns the queued memory; `proc_dir` is the sandbox's `/proc`.
     pub(super) fn memory_bytes(&mut self, proc_dir: &OwnedFd) -> io::Result<u64> {
         match self {
-            Self::Diag(told) => told.memory_bytes(),
+            Self::Diag(sockets) => sockets.memory_bytes(),
             Self::Listed(full_bytes) => {
                 let list = |name| procfs::sockets(proc_dir, name);
                 let tcp = tcp_listed(&list("tcp")?) + tcp_listed(&list("tcp6")?);
@@ -164,16 +163,14 @@ impl UnixSockets {
             // `waits` connections are queued, each possibly full; the answer lists none of them.
             self.sent_bytes += waits * (SOCKET_BYTES + most);
         } else if waits > 0 && fixed[1] == UNIX_DATAGRAMS {
-            // The kernel reports only the first datagram, and each may come from another sender
-            // that has closed.
+            // Only the first datagram is reported, and each may have a sender that has closed.
             self.sent_bytes += DATAGRAMS_MAX * most;
         } else if waits > 0 {
             self.waiting.push((peer, waits, most));
         }
     }
 
-    /// Returns the memory. The kernel charges queued data to its sender; a sender that has closed
-    /// is not in the answer.
+    /// Returns the memory. Queued data is charged to its sender; a closed one is not in the answer.
     fn memory_bytes(&self) -> u64 {
         let orphaned = self.waiting.iter().filter(|(peer, ..)| !self.inodes.contains(peer));
         let of_orphaned = orphaned.map(|(_, waits, most)| (waits * BYTE_ALONE_BYTES).min(*most));
@@ -203,8 +200,7 @@ fn unix_listed(list: &str, full_bytes: u64) -> u64 {
     list.lines().skip(1).map(bytes).sum()
 }
 
-/// proc_net_tcp(5): the fifth field holds the bytes to send and to read, in hexadecimal. Their
-/// blocks can be half empty.
+/// proc_net_tcp(5): field 5 is bytes to send and to read, in hex. Blocks can be half empty.
 fn tcp_listed(list: &str) -> u64 {
     let bytes = |line: &str| {
         let queues = line.split_ascii_whitespace().nth(4)?.split(':');
@@ -222,8 +218,8 @@ fn unix_request() -> Vec<u8> {
     request(&body)
 }
 
-fn tcp_request(asked: AddressFamily) -> Vec<u8> {
-    let mut body = vec![family(asked), TCP, INET_SHOW_MEMORY, 0];
+fn tcp_request(address_family: AddressFamily) -> Vec<u8> {
+    let mut body = vec![family(address_family), TCP, INET_SHOW_MEMORY, 0];
     body.extend(u32::MAX.to_ne_bytes());
     // `struct inet_diag_sockid`: no particular socket.
     body.extend([0; 48]);
@@ -258,8 +254,7 @@ fn attributes_of(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     pieces(bytes, 4, |head| Some((short(head, 0)?.into(), short(head, 1)?)))
 }
 
-/// Splits into pieces, each at a multiple of four bytes, whose head contains their length. A piece
-/// that does not fit ends the sequence.
+/// Splits into pieces at multiples of four bytes, with the length in the head; ends at a misfit.
 fn pieces(
     mut bytes: &[u8],
     head_bytes: usize,
@@ -326,8 +321,7 @@ mod tests {
     fn queued_data_is_counted_once() {
         let (sender, receiver) = (unix(1, 7, 8, 0, 5000), unix(1, 8, 7, 4000, 0));
         assert_eq!(bytes_of(&[sender, receiver.clone()]), 5000);
-        // The sender has closed: the most that so many bytes can cost, up to what it could have
-        // sent.
+        // The sender has closed: the most that so many bytes can cost, up to its send limit.
         assert_eq!(bytes_of(std::slice::from_ref(&receiver)), 200_000);
         assert_eq!(bytes_of(&[unix(1, 8, 7, 3, 0)]), 3 * 1024);
         assert_eq!(bytes_of(&[datagrams(0)]), 0);
@@ -349,19 +343,19 @@ mod tests {
 
     #[test]
     fn the_kernel_reports_queued_data() {
-        let mut told = DiagSockets {
+        let mut sockets = DiagSockets {
             diag: open_diag().unwrap(),
             kinds: SocketKinds::UnixAndTcp,
             part: vec![],
         };
-        told.part.resize(PART_BYTES, 0);
-        let before = match told.memory_bytes() {
+        sockets.part.resize(PART_BYTES, 0);
+        let before = match sockets.memory_bytes() {
             Ok(bytes) => bytes,
             Err(error) => return println!("skipped: this kernel has no unix_diag: {error}"),
         };
         let (mut end, _other) = UnixStream::pair().unwrap();
         end.write_all(&[0; 100_000]).unwrap();
-        let grown = told.memory_bytes().unwrap().saturating_sub(before);
+        let grown = sockets.memory_bytes().unwrap().saturating_sub(before);
         assert!(grown >= 100_000, "{grown}");
     }
 

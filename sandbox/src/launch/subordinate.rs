@@ -61,8 +61,7 @@ fn warn(why: &str, help: &str) {
     );
 }
 
-/// Returns whether only its owner can read the directory: it then cannot be a runtime of another
-/// uid.
+/// Returns whether only the owner can read the directory, so that no other uid can use it.
 fn is_private(path: &Path) -> bool {
     let found = fs::metadata(path).ok().filter(fs::Metadata::is_dir);
     found.is_some_and(|it| it.permissions().mode() & OTHERS_READ != OTHERS_READ)
@@ -93,9 +92,8 @@ fn locks(path: &Path) -> io::Result<OwnedFd> {
     Ok(opened)
 }
 
-/// Enters a new user namespace. It maps this process's own ids to themselves, and the subordinate
-/// ids of `uids`. Returns false if the subordinate ids could not be mapped; only the own ids are
-/// mapped then.
+/// Enters a new user namespace, which maps this process's own ids to themselves and the subordinate
+/// ids of `uids`. Returns false if only the own ids could be mapped.
 pub(super) fn enter(own: ToolIdentity, uids: Option<&UidPool>) -> Result<bool, Failed> {
     let mapper = match uids.and_then(UidPool::subordinate) {
         Some(ids) => Some(Mapper::start(own, ids)?),
@@ -134,13 +132,13 @@ struct Mapper {
 
 impl Mapper {
     fn start(own: ToolIdentity, ids: &SubordinateIds) -> Result<Self, Failed> {
-        let (told, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+        let (request, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
             .map_err(Failed::at("create a pipe"))?;
         let target = std::process::id();
         match sys::clone_process(0).map_err(Failed::at("fork the id mapper"))? {
             Fork::Child => {
                 drop(go);
-                std::process::exit(i32::from(!map_on_request(&told, target, own, ids)))
+                std::process::exit(i32::from(!map_on_request(&request, target, own, ids)))
             }
             Fork::Parent(process) => Ok(Self { process, go }),
         }
@@ -167,11 +165,10 @@ impl Mapper {
     }
 }
 
-/// Maps the ids on request. Group ids come first: if only those can be mapped, the tool's uid stays
-/// the user's own.
-fn map_on_request(told: &OwnedFd, target: u32, own: ToolIdentity, ids: &SubordinateIds) -> bool {
+/// Maps the ids on request, group ids first: if the rest fails, the uid stays the user's own.
+fn map_on_request(request: &OwnedFd, target: u32, own: ToolIdentity, ids: &SubordinateIds) -> bool {
     // The pipe was closed without a request: the namespace does not exist.
-    if rustix::io::read(told, &mut [0; 1]) != Ok(1) {
+    if rustix::io::read(request, &mut [0; 1]) != Ok(1) {
         return false;
     }
     let maps = [(&ids.newgidmap, own.gid, ids.gid_first), (&ids.newuidmap, own.uid, ids.uid_first)];
@@ -193,7 +190,7 @@ fn run(program: &Path, words: &[String]) -> Result<(), String> {
     if ended.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&ended.stderr);
-    let line = said.lines().next().unwrap_or("no message");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    let line = stderr.lines().next().unwrap_or("no message");
     Err(format!("{name}: {}: {}", ended.status, line.escape_default()))
 }

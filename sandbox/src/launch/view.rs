@@ -1,11 +1,9 @@
-//! The files in the sandbox: a root file system built from nothing.
-//!
-//! Only what is mounted here exists in the sandbox, so that nothing has to be hidden. The worker
-//! makes the part that is the same for every sandbox in advance. The sandbox's init adds the rest
-//! in its own mount namespace, before it drops any right. Init receives mounts and must never look
-//! them up by path: it has left the launcher's root before it receives a plan. A name from a plan
-//! or a tool is never followed. The staging slot is opened by id beneath the staging root and
-//! compared with the directory that the daemon filled.
+//! The files in the sandbox: a root file system built from nothing, so that nothing has to be
+//! hidden. The worker makes the part that is the same for every sandbox. The sandbox's init adds
+//! the rest in its own mount namespace, before it drops any right. It receives mounts and must
+//! never look them up by path: it has left the launcher's root. A name from a plan or a tool is
+//! never followed: the staging slot is opened by id beneath the staging root and compared with the
+//! directory that the daemon filled.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -26,8 +24,7 @@ use super::programs::attach_runtime;
 use crate::messages::RuntimeMount;
 use crate::plan::{ProcView, SandboxSpec, StagingSlot, TmpUse};
 
-/// Builds the part that is the same for every sandbox of this identity, in the worker's mount
-/// namespace.
+/// Builds what is the same for every sandbox of this identity, in the worker's mount namespace.
 pub(super) fn build_base(identity: ToolIdentity, memory: MemoryWatch) -> Result<(), Failed> {
     let base = Path::new(SANDBOX_ROOT);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
@@ -61,11 +58,11 @@ pub(super) fn mount_base(identity: ToolIdentity) -> Result<(), Failed> {
 /// Adds the mounts of the plan, and makes the root read-only.
 pub(super) fn mount_plan(
     plan: &SandboxSpec,
-    furnishings: &[RuntimeMount],
+    mounts: &[RuntimeMount],
     inputs: &OwnedFd,
     trees: &[OwnedFd],
 ) -> Result<(), Failed> {
-    attach_runtime(furnishings, trees)?;
+    attach_runtime(mounts, trees)?;
     attach(inputs, Path::new("/in"))?;
     if plan.runtime.tmp == TmpUse::Programs {
         let flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
@@ -80,8 +77,7 @@ pub(super) fn mount_plan(
         .map_err(Failed::without(Layer::Mounts, "make / read-only"))
 }
 
-/// Opens the slot by id beneath the staging root and clones it as a read-only tree, for the
-/// sandbox's init to attach.
+/// Opens the slot by id beneath the staging root and clones it read-only, for init to attach.
 pub(super) fn inputs(slot: &StagingSlot) -> Result<OwnedFd, Failed> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let staging =

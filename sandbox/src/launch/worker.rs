@@ -1,10 +1,7 @@
 //! The process of one worker slot. It prepares everything that needs no plan, waits at the control
-//! socket, serves one session, and ends.
-//!
-//! Only a worker reads what a client sends, and only from one client: any damage that a client
-//! could do ends with this process. Its exit status must report what it leaves behind. It must
-//! report that nothing is left only if it saw its sandbox's tree dead, because the slot is then
-//! used again.
+//! socket, serves one session, and ends. Only a worker reads what a client sends, and only from one
+//! client, so that any damage ends with this process. Its exit status must report what it leaves
+//! behind: nothing, only if it saw its sandbox's tree dead, because the slot is then used again.
 
 use std::fs;
 use std::io;
@@ -37,8 +34,7 @@ const FIRST_MESSAGE_TIME_MAX: Duration = Duration::from_secs(10);
 /// The longest that a client may wait for a sandbox, milliseconds.
 const START_MS_MAX: u64 = 3_600_000;
 
-/// The state that a worker leaves behind, as its exit status. Any other status counts as the worst
-/// of them.
+/// The state that a worker leaves behind, as its exit status; any other status is the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CleanupState {
     Nothing,
@@ -73,25 +69,26 @@ impl CleanupState {
 /// Runs the worker and never returns. A write to `taken` asks the launcher for another worker.
 pub(super) fn run_worker(
     options: &Options,
-    seat: &WorkerSlot,
-    house: &BaseRoot,
-    door: &ControlSocket,
+    slot: &WorkerSlot,
+    base_root: &BaseRoot,
+    control_socket: &ControlSocket,
     taken: impl Fn() -> io::Result<()>,
 ) -> ! {
-    let remains = wait_and_serve(options, seat, house, door, taken).unwrap_or_else(|error| {
-        eprintln!("toolexec-launch: worker: {error}");
-        CleanupState::MaybeProcesses
-    });
-    std::process::exit(remains.status())
+    let cleanup =
+        wait_and_serve(options, slot, base_root, control_socket, taken).unwrap_or_else(|error| {
+            eprintln!("toolexec-launch: worker: {error}");
+            CleanupState::MaybeProcesses
+        });
+    std::process::exit(cleanup.status())
 }
 
 /// Reports to the next client why no sandbox can be made, and ends.
-pub(super) fn refuse(options: &Options, door: &ControlSocket, failed: Failed) -> ! {
-    let told = set_up_signals().and_then(|()| match door.next(options)? {
+pub(super) fn refuse(options: &Options, control_socket: &ControlSocket, failed: Failed) -> ! {
+    let sent = set_up_signals().and_then(|()| match control_socket.next(options)? {
         Some(control) => send_failure(&control, failed),
         None => Ok(()),
     });
-    if let Err(error) = told {
+    if let Err(error) = sent {
         eprintln!("toolexec-launch: worker: {error}");
     }
     std::process::exit(0)
@@ -102,35 +99,34 @@ fn set_up_signals() -> io::Result<()> {
     Ok(SigSet::all().thread_unblock()?)
 }
 
-/// Waits for a session and serves it. An error is one of this process before its sandbox's init
-/// existed.
+/// Waits for a session and serves it. An error is one before the sandbox's init existed.
 fn wait_and_serve(
     options: &Options,
-    seat: &WorkerSlot,
-    house: &BaseRoot,
-    door: &ControlSocket,
+    slot: &WorkerSlot,
+    base_root: &BaseRoot,
+    control_socket: &ControlSocket,
     taken: impl Fn() -> io::Result<()>,
 ) -> io::Result<CleanupState> {
     set_up_signals()?;
-    let raised = start_sandbox_process(options, seat, house);
+    let raised = start_sandbox_process(options, slot, base_root);
     let traces = network_counters();
     SetupStep::end();
-    let Some(control) = door.next(options)? else {
+    let Some(control) = control_socket.next(options)? else {
         return Ok(CleanupState::Nothing);
     };
     taken()?;
     let (mut shell, knobs) = match raised {
         Ok(raised) => raised,
         Err(failed) => {
-            let remains = match failed.layer {
+            let cleanup = match failed.layer {
                 Some(_) => CleanupState::BrokenHost,
                 None => CleanupState::Nothing,
             };
             send_failure(&control, failed)?;
-            return Ok(remains);
+            return Ok(cleanup);
         }
     };
-    let broken = match serve_session(options, house, &mut shell, knobs, &control) {
+    let broken = match serve_session(options, base_root, &mut shell, knobs, &control) {
         Ok(SessionResult::BrokenHost) => true,
         Ok(SessionResult::Served) => false,
         Err(error) => {
@@ -155,26 +151,26 @@ type StartedInit = (SandboxProcess, Result<Knobs, Failed>);
 
 fn start_sandbox_process(
     options: &Options,
-    seat: &WorkerSlot,
-    house: &BaseRoot,
+    slot: &WorkerSlot,
+    base_root: &BaseRoot,
 ) -> Result<StartedInit, Failed> {
     SetupStep::Namespaces.begin();
     let layer = Layer::Namespaces;
-    setns(&seat.network, CloneFlags::CLONE_NEWNET)
+    setns(&slot.network, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(layer, "enter the network namespace"))?;
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS)
         .map_err(Failed::without(layer, "unshare mounts, IPC and host name"))?;
     nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
     SetupStep::MakeCgroups.begin();
-    let group = match &house.cgroups {
+    let group = match &base_root.cgroups {
         Ok(home) => home.make_group(),
         Err(failed) => Err(failed.clone()),
     };
     let memory = if group.is_ok() { MemoryWatch::Kernel } else { MemoryWatch::Sampled };
     SetupStep::BaseMounts.begin();
-    view::build_base(seat.identity, memory)?;
+    view::build_base(slot.identity, memory)?;
     SetupStep::StartInit.begin();
-    SandboxProcess::start(options.mode, seat.identity, house, group)
+    SandboxProcess::start(options.mode, slot.identity, base_root, group)
 }
 
 /// Reads the counters of the slot's network namespace that a tool can read. Even failing calls are
@@ -189,7 +185,6 @@ fn network_counters() -> io::Result<Vec<Vec<u8>>> {
     COUNTERS.into_iter().map(read).collect()
 }
 
-/// The result of a session.
 enum SessionResult {
     Served,
     /// This host lacks a layer for every client.
@@ -199,7 +194,7 @@ enum SessionResult {
 /// Serves one session. An error concerns only this client or its connection.
 fn serve_session(
     options: &Options,
-    house: &BaseRoot,
+    base_root: &BaseRoot,
     shell: &mut SandboxProcess,
     knobs: Result<Knobs, Failed>,
     control: &OwnedFd,
@@ -207,7 +202,7 @@ fn serve_session(
     if !wire::wait_to_receive(control, FIRST_MESSAGE_TIME_MAX)? {
         return Err(io::Error::other("timed out before the first message"));
     }
-    let asked_at = Instant::now();
+    let received_at = Instant::now();
     let Some((bytes, mut fds)) = wire::receive(control)? else {
         return Ok(SessionResult::Served);
     };
@@ -239,17 +234,17 @@ fn serve_session(
     // Shorter than the client's own limit, so that it is answered in time.
     let start_ms_max = start_ms_max.min(START_MS_MAX);
     let answer_time_max = Duration::from_millis(start_ms_max - start_ms_max / 8);
-    let build_until = asked_at + answer_time_max;
+    let build_until = received_at + answer_time_max;
     let lived = network.and_then(|network| {
-        let asked = SessionRequest { plan, evidence, network, build_until };
-        supervisor::serve_session(options, house, shell, knobs.as_ref(), asked, control)
+        let request = SessionRequest { plan, evidence, network, build_until };
+        supervisor::serve_session(options, base_root, shell, knobs.as_ref(), request, control)
     });
-    let told = lived.or_else(|failed| match send_failure(control, failed) {
+    let sent = lived.or_else(|failed| match send_failure(control, failed) {
         // A client that is gone needs no report.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        told => told,
+        other => other,
     });
-    told.map(|()| SessionResult::Served)
+    sent.map(|()| SessionResult::Served)
 }
 
 fn send_failure(control: &OwnedFd, failed: Failed) -> io::Result<()> {

@@ -13,7 +13,6 @@ use super::identity::ToolIdentity;
 /// The number of consecutive checks that must find a process stuck before it counts as stuck.
 pub(super) const STUCK_CHECKS: u32 = 2;
 
-/// The host resources of one sandbox at a time.
 pub(super) struct WorkerSlot {
     pub(super) identity: ToolIdentity,
     /// Reserves the uid while any process of ours holds the file open.
@@ -28,9 +27,7 @@ pub(super) struct WorkerSlot {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum WorkerSlotState {
     Free,
-    /// Its process waits at the control socket.
     Waiting(Pid),
-    /// Its process serves a session.
     Busy(Pid),
     /// Its process was killed because the launcher is ending.
     Ending(Pid),
@@ -65,8 +62,7 @@ impl WorkerSlot {
     }
 }
 
-/// Makes a network namespace that contains only `lo`, which is down. This process stays in it until
-/// it makes the next one; it uses no network itself.
+/// Makes a network namespace with only `lo`, down. This process stays in it, but uses no network.
 pub(super) fn new_network() -> Result<OwnedFd, Failed> {
     let layer = Layer::Namespaces;
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)

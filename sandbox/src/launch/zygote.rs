@@ -1,10 +1,8 @@
 //! The long-lived launcher: keeps what is slow to make, and worker processes that wait for
-//! sessions.
-//!
-//! It manages the worker slots. A slot is what one sandbox needs from the host (a uid, a network
-//! namespace), used by one sandbox at a time. Each slot in use has one process, forked before the
-//! session it will serve. This process reads nothing that a client sends, so that no client can
-//! affect a later sandbox. A slot whose process did not end cleanly must never be used again.
+//! sessions. A slot is what one sandbox at a time needs from the host (a uid, a network namespace),
+//! with one process, forked before the session it will serve. This process reads nothing that a
+//! client sends, so that no client can affect a later sandbox. A slot whose process did not end
+//! cleanly must never be used again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -29,15 +27,12 @@ use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
 
-/// The event that ended a sleep.
 enum WakeReason {
     Event,
     SocketClosed,
-    /// The time is up.
     Timeout,
 }
 
-/// The action that signals requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SignalRequest {
     None,
@@ -49,7 +44,6 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The delay before replacing a worker that took a session, while another one still waits.
 const RESPAWN_DELAY: Duration = Duration::from_millis(3);
 
-/// The interval between checks for stuck workers.
 const STUCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The most time that workers may take to end after they are killed.
 const KILLED_TIME_MAX: Duration = Duration::from_secs(3);
@@ -76,7 +70,7 @@ struct Zygote<'a> {
 }
 
 /// Serves sessions until the control socket is closed.
-pub(super) fn run_launcher(options: &Options, door: ControlSocket) -> io::Result<()> {
+pub(super) fn run_launcher(options: &Options, control_socket: ControlSocket) -> io::Result<()> {
     let mut watched = SigSet::empty();
     watched.add(Signal::SIGCHLD);
     watched.add(Signal::SIGTERM);
@@ -85,25 +79,24 @@ pub(super) fn run_launcher(options: &Options, door: ControlSocket) -> io::Result
     let taken = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     // Before the host's files become invisible.
     let uids = open_uids(options);
-    // A failure here must be reported to every client; otherwise the launcher would seem not to
-    // run.
-    let (house, uids) = match uids {
+    // Report a failure here to every client; otherwise the launcher would seem not to run.
+    let (base_root, uids) = match uids {
         Ok(mut uids) => (BaseRoot::enter(options, &mut uids), uids),
         Err(failed) => (Err(failed), None),
     };
     // A failed step has ended, too.
     SetupStep::end();
-    let (seats, teller, now) = (Vec::new(), None, Instant::now());
-    let (not_before, next_look, killed_until) = (now, now, None);
+    let (slots, error_reporter, now) = (Vec::new(), None, Instant::now());
+    let (not_before, next_check, killed_until) = (now, now, None);
     let zygote = Zygote {
         options,
-        control_socket: door,
-        base_root: house,
+        control_socket,
+        base_root,
         uids,
-        slots: seats,
-        error_reporter: teller,
+        slots,
+        error_reporter,
         not_before,
-        next_check: next_look,
+        next_check,
         killed_until,
         taken,
         signals,
@@ -112,8 +105,7 @@ pub(super) fn run_launcher(options: &Options, door: ControlSocket) -> io::Result
     zygote.event_loop()
 }
 
-/// Opens the uids of sandboxes. Returns `None` in user mode without subordinate ids, where all
-/// sandboxes share one uid.
+/// Opens the uids of sandboxes; `None` in user mode without subordinate ids: all share one uid.
 fn open_uids(options: &Options) -> Result<Option<UidPool>, Failed> {
     match options.mode {
         LauncherMode::User => Ok(subordinate::uids(options)),
@@ -161,12 +153,11 @@ impl Zygote<'_> {
         Ok(())
     }
 
-    /// Returns whether a child is worth waiting for: it is not stuck, and if it was killed, that
-    /// was recently.
+    /// Returns whether a child may still end: it is not stuck, and was not killed long ago.
     fn may_still_end(&self) -> bool {
         let in_time = self.killed_until.is_none_or(|until| Instant::now() < until);
-        let mut seats = self.slots.iter().filter(|seat| seat.pid().is_some());
-        in_time && (self.error_reporter.is_some() || seats.any(|seat| !seat.is_stuck()))
+        let mut slots = self.slots.iter().filter(|slot| slot.pid().is_some());
+        in_time && (self.error_reporter.is_some() || slots.any(|slot| !slot.is_stuck()))
     }
 
     /// Checks the workers for stuck ones at an interval. A worker that is stuck in the kernel, or
@@ -177,15 +168,15 @@ impl Zygote<'_> {
             return;
         }
         self.next_check = now + STUCK_CHECK_INTERVAL;
-        for seat in &mut self.slots {
-            let Some(pid) = seat.pid() else { continue };
+        for slot in &mut self.slots {
+            let Some(pid) = slot.pid() else { continue };
             let state = ProcessState::read(pid.as_raw().unsigned_abs());
             let Some(state) = state.filter(ProcessState::is_stuck) else {
-                seat.stuck_checks = 0;
+                slot.stuck_checks = 0;
                 continue;
             };
-            seat.stuck_checks = seat.stuck_checks.saturating_add(1);
-            if seat.stuck_checks == STUCK_CHECKS {
+            slot.stuck_checks = slot.stuck_checks.saturating_add(1);
+            if slot.stuck_checks == STUCK_CHECKS {
                 let step = state.step().map_or_else(String::new, |step| format!(" ({step})"));
                 eprintln!("toolexec-launch: worker slot: stuck{step}: {state}");
                 if let Some(stack) = state.stack() {
@@ -205,9 +196,9 @@ impl Zygote<'_> {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        for seat in &mut self.slots {
-            if let Some(pid) = seat.pid() {
-                seat.state = WorkerSlotState::Ending(pid);
+        for slot in &mut self.slots {
+            if let Some(pid) = slot.pid() {
+                slot.state = WorkerSlotState::Ending(pid);
             }
         }
         Ok(())
@@ -217,8 +208,7 @@ impl Zygote<'_> {
         self.slots.iter().filter_map(WorkerSlot::pid).chain(self.error_reporter)
     }
 
-    /// Starts workers until the requested number waits. A failure is retried later: running
-    /// sandboxes must not end because no other can be added.
+    /// Starts workers until enough wait. A failure is retried later, and ends no running sandbox.
     fn fill(&mut self) {
         while self.wants_more() {
             let Err(failed) = self.start_worker() else { continue };
@@ -234,17 +224,16 @@ impl Zygote<'_> {
         }
     }
 
-    /// Starts one more worker.
     fn start_worker(&mut self) -> Result<(), Failed> {
-        let house = self.base_root.as_ref().map_err(Clone::clone)?;
+        let base_root = self.base_root.as_ref().map_err(Clone::clone)?;
         let in_state =
-            |wanted: WorkerSlotState| self.slots.iter().position(|seat| seat.state == wanted);
+            |wanted: WorkerSlotState| self.slots.iter().position(|slot| slot.state == wanted);
         let number = if let Some(free) = in_state(WorkerSlotState::Free) {
             free
         } else if let Some(traced) = in_state(WorkerSlotState::NetworkUsed) {
-            let seat = &mut self.slots[traced];
-            seat.network = new_network()?;
-            seat.state = WorkerSlotState::Free;
+            let slot = &mut self.slots[traced];
+            slot.network = new_network()?;
+            slot.state = WorkerSlotState::Free;
             traced
         } else {
             let (identity, uid_lock) = match &self.uids {
@@ -252,28 +241,28 @@ impl Zygote<'_> {
                 Some(uids) => uids.take()?,
             };
             let (network, state) = (new_network()?, WorkerSlotState::Free);
-            let stuck_looks = 0;
+            let stuck_checks = 0;
             self.slots.push(WorkerSlot {
                 identity,
                 _uid_lock: uid_lock,
                 network,
                 state,
-                stuck_checks: stuck_looks,
+                stuck_checks,
             });
             self.slots.len() - 1
         };
         match sys::fork().map_err(Failed::at("fork a worker process"))? {
             Fork::Child => {
-                let seat = &self.slots[number];
-                worker::run_worker(self.options, seat, house, &self.control_socket, || {
+                let slot = &self.slots[number];
+                worker::run_worker(self.options, slot, base_root, &self.control_socket, || {
                     let word = u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
                     rustix::io::write(&self.taken.1, &word).map(drop).map_err(Into::into)
                 })
             }
             Fork::Parent(pid) => {
-                let seat = &mut self.slots[number];
-                seat.state = WorkerSlotState::Waiting(Pid::from_raw(pid));
-                seat.stuck_checks = 0;
+                let slot = &mut self.slots[number];
+                slot.state = WorkerSlotState::Waiting(Pid::from_raw(pid));
+                slot.stuck_checks = 0;
                 Ok(())
             }
         }
@@ -299,12 +288,12 @@ impl Zygote<'_> {
         Timespec::try_from(self.next_check.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// Returns whether a worker is missing. At most as many may be stuck as may be busy, so that
-    /// stuck workers use a bounded part of the host.
+    /// Returns whether a worker is missing. At most as many may be stuck as busy, to spare the
+    /// host.
     fn lacks_worker(&self) -> bool {
         let (waiting, busy) =
             (self.count(WorkerSlotState::waits), self.count(WorkerSlotState::works));
-        let stuck = self.slots.iter().filter(|seat| seat.pid().is_some() && seat.is_stuck());
+        let stuck = self.slots.iter().filter(|slot| slot.pid().is_some() && slot.is_stuck());
         waiting < self.options.workers_waiting
             && waiting + busy < self.options.max_sandboxes
             && stuck.count() <= self.options.max_sandboxes
@@ -315,7 +304,7 @@ impl Zygote<'_> {
     }
 
     fn count(&self, wanted: impl Fn(&WorkerSlotState) -> bool) -> usize {
-        self.slots.iter().filter(|seat| wanted(&seat.state) && !seat.is_stuck()).count()
+        self.slots.iter().filter(|slot| wanted(&slot.state) && !slot.is_stuck()).count()
     }
 
     /// Sleeps until a worker took a session, a child has ended, or the control socket is closed.
@@ -340,25 +329,25 @@ impl Zygote<'_> {
         // Writes of four bytes are atomic (pipe(7)), and the buffer's size is a multiple of four.
         let len = rustix::io::read(&self.taken.0, &mut words)?;
         for word in words[..len].as_chunks::<4>().0 {
-            let seat = usize::try_from(u32::from_le_bytes(*word)).unwrap_or(usize::MAX);
-            if let Some(seat) = self.slots.get_mut(seat)
-                && let WorkerSlotState::Waiting(pid) = seat.state
+            let number = usize::try_from(u32::from_le_bytes(*word)).unwrap_or(usize::MAX);
+            if let Some(slot) = self.slots.get_mut(number)
+                && let WorkerSlotState::Waiting(pid) = slot.state
             {
-                seat.state = WorkerSlotState::Busy(pid);
+                slot.state = WorkerSlotState::Busy(pid);
             }
         }
         Ok(())
     }
 
     fn read_signals(&mut self) -> io::Result<SignalRequest> {
-        let mut asked = SignalRequest::None;
+        let mut request = SignalRequest::None;
         while let Some(signal) = self.signals.read_signal()? {
             if signal.ssi_signo == Signal::SIGTERM as u32 {
-                asked = SignalRequest::Exit;
+                request = SignalRequest::Exit;
             }
         }
         self.reap()?;
-        Ok(asked)
+        Ok(request)
     }
 
     fn reap(&mut self) -> io::Result<()> {
@@ -370,25 +359,25 @@ impl Zygote<'_> {
                 Err(errno) => return Err(errno.into()),
             };
             let Some(pid) = status.pid() else { continue };
-            // The ended child makes room, so the next client is worth another attempt.
+            // A child has ended, so the next client is worth another attempt.
             self.not_before = Instant::now();
             if self.error_reporter == Some(pid) {
                 self.error_reporter = None;
                 self.broken_host |= self.base_root.is_err();
             }
-            let remains = match status {
+            let cleanup = match status {
                 WaitStatus::Exited(_, status) => CleanupState::of_status(status),
                 _ => CleanupState::MaybeProcesses,
             };
-            self.broken_host |= remains == CleanupState::BrokenHost;
-            if let Some(seat) = self.slots.iter_mut().find(|seat| seat.pid() == Some(pid)) {
-                let killed = matches!(seat.state, WorkerSlotState::Ending(_));
-                seat.state = match remains {
+            self.broken_host |= cleanup == CleanupState::BrokenHost;
+            if let Some(slot) = self.slots.iter_mut().find(|slot| slot.pid() == Some(pid)) {
+                let killed = matches!(slot.state, WorkerSlotState::Ending(_));
+                slot.state = match cleanup {
                     CleanupState::Nothing | CleanupState::BrokenHost => WorkerSlotState::Free,
                     CleanupState::NetworkCounters => WorkerSlotState::NetworkUsed,
                     CleanupState::MaybeProcesses => WorkerSlotState::Retired,
                 };
-                if seat.state == WorkerSlotState::Retired && !killed {
+                if slot.state == WorkerSlotState::Retired && !killed {
                     eprintln!("toolexec-launch: worker slot: retired; process ended {status:?}");
                 }
             }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The most time that leftovers of a run may take to disappear.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SETTLE_TIME_MAX: Duration = Duration::from_secs(30);
 /// Memory that the allocator occasionally takes and keeps.
 const MEMORY_KIB: u64 = 256;
 /// Kernel objects that no sandbox may leave behind. The counts include the whole host's, so a leak
@@ -39,7 +39,7 @@ impl LauncherState {
                 assert_eq!(now.counts[UNSEEN], 0, "what cannot be seen cannot be compared");
                 return now;
             }
-            assert!(begun.elapsed() < PATIENCE, "never at rest: {:?}", now.counts);
+            assert!(begun.elapsed() < SETTLE_TIME_MAX, "never at rest: {:?}", now.counts);
             before = now;
         }
     }
@@ -81,7 +81,7 @@ impl LauncherState {
         loop {
             let now = Self::at_rest(before.launcher);
             let changed = before.differences(&now, runs);
-            if changed.is_empty() || begun.elapsed() > PATIENCE {
+            if changed.is_empty() || begun.elapsed() > SETTLE_TIME_MAX {
                 now.print_changes(before);
                 return changed;
             }
@@ -129,10 +129,10 @@ impl LauncherState {
             self.memory_kib,
             before.memory_kib,
         );
-        let told = self.objects.iter().filter_map(|(what, now)| {
+        let changes = self.objects.iter().filter_map(|(what, now)| {
             Some(format!("{what} {} → {now}", before.objects.get(what)?))
         });
-        println!("  the kernel's objects: {}", told.collect::<Vec<_>>().join(", "));
+        println!("  the kernel's objects: {}", changes.collect::<Vec<_>>().join(", "));
     }
 }
 
@@ -168,8 +168,7 @@ fn parents() -> BTreeMap<u32, (u32, String)> {
             continue;
         };
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // proc_pid_stat(5): the name is in parentheses and may contain anything; the parent is the
-        // second field after it.
+        // proc_pid_stat(5): the name is in parentheses; the parent is the second field after it.
         let (Some((before, rest)), Some(begin)) = (stat.rsplit_once(')'), stat.find('(')) else {
             continue;
         };
@@ -185,8 +184,7 @@ fn kind(target: &Path) -> String {
     target.to_string_lossy().chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// Counts the groups of these processes' sandboxes. Groups of ended processes are checked at the
-/// end.
+/// Counts the groups of these processes' sandboxes; those of ended ones are checked at the end.
 fn groups(directory: &Path, family: &BTreeSet<u32>) -> usize {
     let mut count = 0;
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {

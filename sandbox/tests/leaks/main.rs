@@ -1,11 +1,9 @@
-//! Checks that many runs through one launcher leak nothing: in the launcher, in the kernel, or on
-//! the host.
+//! Checks that many runs through one launcher leak nothing in the launcher, the kernel or the host.
 //!
 //! `TOOLEXEC_LEAK_RUNS` sets their number. The state at the end is compared with that after the
-//! first few hundred runs, and finally with that before the launcher was started. Both modes are
-//! tested: root's sandboxes, and an ordinary user's through a copy of this program that drops
-//! root's rights. `TOOLEXEC_BIN` names the directory of the launcher; the default is the one that
-//! was built with this test.
+//! first few hundred runs, and with that before the launcher was started. Both modes are tested:
+//! root's sandboxes, and an ordinary user's through a copy of this program without root's rights.
+//! `TOOLEXEC_BIN` names the directory of the launcher, by default the one built with this test.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,8 +11,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
-// The black-box test suite imports no crate and no crate imports it: these files are shared by
-// path.
+// Shared with the black-box test suite by path: it imports no crate and no crate imports it.
 mod launcher_state;
 #[path = "../../../tests/src/hostile/leftovers.rs"]
 pub mod leftovers;
@@ -86,24 +83,24 @@ fn by_an_ordinary_user(test: &str) {
     let mut command = as_ordinary_user(own.to_str().unwrap());
     command.args(["--exact", test, "--nocapture"]);
     command.env("TOOLEXEC_BIN", &place.0).env("TOOLEXEC_SKIP_LOG", &skipped);
-    let said = command.output().unwrap();
+    let output = command.output().unwrap();
     // Indented, so that a result counter does not count that test's results as well.
-    for line in [said.stdout, said.stderr].iter().flat_map(|text| text.split(|it| *it == b'\n')) {
+    for line in [output.stdout, output.stderr].iter().flat_map(|text| text.split(|it| *it == b'\n'))
+    {
         println!("  | {}", String::from_utf8_lossy(line));
     }
     for line in fs::read_to_string(skipped).unwrap().lines() {
         let (name, why) = line.trim_start_matches("SKIPPED ").split_once(": ").unwrap();
         skip(name, why);
     }
-    assert!(said.status.success(), "as an ordinary user: see above");
+    assert!(output.status.success(), "as an ordinary user: see above");
     drop(place);
     assert_eq!(HostLeftovers::left_since(&before), Vec::<String>::new(), "left behind");
 }
 
 fn many_runs_leave_nothing(test: &str) {
     {
-        // Files that the first launcher of a host creates, and every later one reuses, are not
-        // leaks.
+        // Files that a host's first launcher creates and later ones reuse are not leaks.
         let place = LeakTestDir::new("first");
         let Some(tool) = place.tool() else { return skip(test, "no C compiler") };
         Runs::new(&launcher_program(), &place.0, tool).go(1);

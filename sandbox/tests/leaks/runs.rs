@@ -19,7 +19,6 @@ const MIB: u64 = 1024 * 1024;
 /// Concurrent sandboxes, and so the worker slots that are created once and kept.
 pub(crate) const MAX_SANDBOXES: usize = 4;
 
-/// The course of one run.
 #[derive(Clone, Copy)]
 enum Course {
     /// Complete, with this argument for the tool and this outcome.
@@ -27,7 +26,7 @@ enum Course {
     /// Complete, in a sandbox with a network of its own.
     Networked,
     /// The client disconnects before the sandbox exists.
-    Asked,
+    Requested,
     /// A sandbox that never gets a command.
     Prepared,
     /// A command that is never started.
@@ -41,7 +40,7 @@ enum Course {
 
 /// The repeated sequence: mostly runs that end by themselves, and each other course at least once.
 const COURSES: [Course; 36] = {
-    use Course::{Asked, Cancelled, Networked, Ordered, Prepared, Refused, Running, Whole};
+    use Course::{Cancelled, Networked, Ordered, Prepared, Refused, Requested, Running, Whole};
     const OK: Course = Whole("ends", "ok");
     const FAILS: Course = Whole("fails", "exit_nonzero");
     const FILES: Course = Whole("files", "ok");
@@ -55,7 +54,7 @@ const COURSES: [Course; 36] = {
         Whole("waits", "wall_limit"),
         OK,
         FAILS,
-        Asked,
+        Requested,
         OK,
         Whole("crashes", "signal"),
         Running,
@@ -74,7 +73,7 @@ const COURSES: [Course; 36] = {
         FILES,
         OK,
         Whole("floods", "output_limit"),
-        Asked,
+        Requested,
         FAILS,
         Whole("leaves", "seccomp_violation"),
         OK,
@@ -122,8 +121,7 @@ impl Runs {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let max_sandboxes = u32::try_from(MAX_SANDBOXES).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned()];
-        let reach =
-            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
+        let reach = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
         let (top, launcher) = (top.to_owned(), Launcher::new(reach));
         Self { top, tool, launcher, count: AtomicUsize::new(0) }
     }
@@ -169,7 +167,6 @@ impl Runs {
         log.lines().filter(|line| !expected(line)).map(str::to_owned).collect()
     }
 
-    /// Returns the number of entries in the staging directory.
     pub(crate) fn staged(&self) -> usize {
         fs::read_dir(self.top.join("staging")).unwrap().count()
     }
@@ -182,7 +179,9 @@ impl Runs {
                 self.whole(&slot, word, outcome, SandboxNetwork::Nothing)
             }
             Course::Networked => self.whole(&slot, "ends", "ok", SandboxNetwork::Proxy),
-            Course::Asked => drop(self.launcher.request(plan(), Duration::from_secs(30)).unwrap()),
+            Course::Requested => {
+                drop(self.launcher.request(plan(), Duration::from_secs(30)).unwrap());
+            }
             Course::Prepared => drop(self.launcher.prepare(plan()).unwrap()),
             Course::Ordered => {
                 let order = exec_spec("ends", LIMITS);

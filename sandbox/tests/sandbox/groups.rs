@@ -11,8 +11,7 @@ use sandbox::plan::Plan;
 
 use crate::support::*;
 
-/// Returns every `sandbox-*` group of this launcher's processes that contains processes, with their
-/// pids.
+/// Returns every `sandbox-*` group with processes of this launcher, with their pids.
 fn groups(service: &LauncherService) -> Vec<(PathBuf, Vec<u32>)> {
     let pids = children(service.process.id());
     let names: BTreeSet<_> = pids.iter().map(|pid| format!("sandbox-{pid}")).collect();

@@ -1,5 +1,4 @@
-//! The launcher itself: many clients, including invalid ones, and isolation between consecutive
-//! sandboxes.
+//! The launcher itself: many clients, also invalid ones, and isolation between sandboxes.
 
 use std::fs;
 use std::os::fd::AsFd;
@@ -92,8 +91,7 @@ fn a_run_that_may_have_started_is_not_refused() {
                 let expected = [Outcome::Ok, Outcome::MemoryLimit, Outcome::Indeterminate];
                 assert!(expected.contains(&outcome), "{pages} pages: {outcome:?}");
             }
-            // An error of execve that init has seen, or the launcher had not yet passed on the
-            // start request.
+            // An error of execve that init has seen, or a start request that was not yet passed on.
             Err(BuildError::SetupFailed(unable)) => {
                 let before = unable.to_string().contains("receive the start request");
                 assert!(before || unable.errno != 0, "{pages}: {unable}");
@@ -120,8 +118,7 @@ fn a_prepared_sandbox_waits_for_command_and_inputs() {
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
     let launcher = launcher(&staging);
-    let Plan { sandbox, exec: order } =
-        plan(&staging, "print(open('/in/late').read())", LIMITS);
+    let Plan { sandbox, exec: order } = plan(&staging, "print(open('/in/late').read())", LIMITS);
     let slot = staging.join(sandbox.slot.id.as_str());
     let prepared = launcher.prepare(sandbox).unwrap();
     assert!(prepared.confinement().limits.is_empty());
@@ -155,15 +152,16 @@ fn a_proxy_network_is_used_by_one_sandbox() {
         // At the same time, so that inode numbers cannot be reused either.
         let sandboxes =
             [SandboxNetwork::Proxy, SandboxNetwork::Proxy, SandboxNetwork::Nothing].map(prepare);
-        let [one, other, without] = sandboxes.each_ref().map(|sandbox| network_of(sandbox.confinement()));
+        let [one, other, without] =
+            sandboxes.each_ref().map(|sandbox| network_of(sandbox.confinement()));
         assert_ne!(one, other);
         assert_ne!(one, without);
         assert_ne!(other, without);
         seen.push((without, [one, other]));
     }
     // A network that was once up is not in any slot.
-    let seats: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
-    assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !seats.contains(it))), "{seen:?}");
+    let slots: Vec<u64> = seen.iter().map(|(without, _)| *without).collect();
+    assert!(seen.iter().all(|(_, up)| up.iter().all(|it| !slots.contains(it))), "{seen:?}");
 }
 
 #[test]

@@ -159,8 +159,7 @@ fn too_many_inodes_are_refused() {
     }
 }
 
-/// The tool's user is allowed less than the plan requests: the record states the lower value, and
-/// reaching it counts as the limit.
+/// The user may have less than the plan requests: that is recorded, and counts as the limit.
 #[test]
 fn a_lower_process_limit_is_recorded() {
     let scratch = SandboxScratch::new();

@@ -1,5 +1,4 @@
-//! Sandboxes on the real kernel, through the built launcher. Runs in system mode for root, in user
-//! mode for any other user.
+//! Sandboxes on the real kernel, through the built launcher: system mode for root, else user mode.
 
 #![allow(
     clippy::unwrap_used,

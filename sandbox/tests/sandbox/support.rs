@@ -151,14 +151,14 @@ impl LauncherService {
         let (staging, socket) = (scratch.0.join("staging"), scratch.0.join("launch.sock"));
         fs::create_dir(&staging).unwrap();
         let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
-        let door = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
-        bind(&door, &SocketAddrUnix::new(&socket).unwrap()).unwrap();
-        listen(&door, 8).unwrap();
+        let listener = socket_with(AddressFamily::UNIX, kind, flags, None).unwrap();
+        bind(&listener, &SocketAddrUnix::new(&socket).unwrap()).unwrap();
+        listen(&listener, 8).unwrap();
         let process = Command::new(env!("CARGO_BIN_EXE_toolexec-launch"))
             .args(arguments)
             .arg("--staging")
             .arg(&staging)
-            .stdin(Stdio::from(door))
+            .stdin(Stdio::from(listener))
             .spawn()
             .unwrap();
         Self { scratch, process, socket }

@@ -273,8 +273,11 @@ fn a_limit_above_the_maximum_is_refused() {
         let Err(BuildError::SetupFailed(unable)) = launcher.build(order).map(drop) else {
             panic!("a sandbox was built");
         };
-        let told = unable.to_string();
-        assert!(told.starts_with("command: ") || told.starts_with("sandbox spec: "), "{told}");
+        let message = unable.to_string();
+        assert!(
+            message.starts_with("command: ") || message.starts_with("sandbox spec: "),
+            "{message}"
+        );
     }
 }
 

@@ -1,5 +1,4 @@
-//! Another user writes into the directory between the steps. Their files must not be damaged, and
-//! must never be taken for ours.
+//! Another user writes into the directory between the steps. Their files stay whole and theirs.
 
 #![allow(
     clippy::unwrap_used,
@@ -60,8 +59,8 @@ fn a_link_in_the_place_of_the_hidden_file_is_not_followed() {
         symlink(&victim, &hidden).unwrap();
         fresh.write(b"approved").unwrap();
         fresh.copy_owner_and_mode(&fs::metadata(&draft).unwrap()).unwrap();
-        let said = if replaces { fresh.replace() } else { fresh.place() };
-        assert!(said.unwrap_err().to_string().contains("another file replaced it"));
+        let output = if replaces { fresh.replace() } else { fresh.place() };
+        assert!(output.unwrap_err().to_string().contains("another file replaced it"));
         assert_eq!(
             (mode_of(&victim), fs::read_to_string(&victim).unwrap()),
             (0o600, "secret".into())
@@ -73,7 +72,7 @@ fn a_link_in_the_place_of_the_hidden_file_is_not_followed() {
 }
 
 #[test]
-fn a_pipe_in_its_place_keeps_nobody_waiting() {
+fn a_pipe_in_its_place_never_blocks() {
     let scene = AtomicFileScene::new("pipe");
     let mut fresh = AtomicFile::create_for(&scene.0.join("x.sig"), 0o600).unwrap();
     let hidden = scene.0.join(&fresh.hidden);
@@ -111,7 +110,7 @@ fn bits_that_lend_an_identity_are_not_copied() {
 }
 
 #[test]
-fn the_draft_of_somebody_else_becomes_ours_and_nobody_elses_to_write() {
+fn another_users_draft_becomes_ours_and_only_ours_to_write() {
     let scene = AtomicFileScene::new("others");
     let draft = scene.file("draft.md", "draft", 0o666);
     if let Err(error) = fchown(File::open(&draft).unwrap(), Some(12345), Some(12345)) {

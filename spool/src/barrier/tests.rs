@@ -1,5 +1,4 @@
-//! A barrier that succeeds was covered by a sync that began after the caller arrived; one sync
-//! serves many callers; after a failure no barrier succeeds.
+//! A passed barrier was covered by a later sync, which serves many callers; a failure is final.
 
 use std::sync::Barrier as Start;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -36,7 +35,7 @@ fn one_act_serves_all_who_wait_and_covers_what_each_wrote_before() {
 }
 
 #[test]
-fn nobody_passes_after_a_failure() {
+fn no_thread_passes_after_a_failure() {
     let group = SyncGroup::default();
     let failed = || Err(SpoolError::io(Path::new("x"), "sync")(io::Error::other("broken")));
     assert!(group.pass(Path::new("x"), || Ok(())).is_ok());

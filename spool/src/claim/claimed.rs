@@ -34,7 +34,6 @@ pub(crate) enum Origin {
     Record(ReplaySource),
 }
 
-/// The directory with the input files.
 pub(crate) enum InputsDirectory {
     Open(OwnedFd),
     Missing,
@@ -50,7 +49,7 @@ pub struct Claimed {
     pub(crate) slot: ClaimId,
     pub(crate) directory: PathBuf,
     pub(crate) file_name: String,
-    pub(crate) companions: Sidecars,
+    pub(crate) sidecars: Sidecars,
     pub(crate) inputs: InputsDirectory,
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
@@ -89,30 +88,29 @@ impl Claimed {
 
     /// Returns the names of its file and of its signature files.
     pub(crate) fn names(&self) -> (&str, &[String]) {
-        (&self.file_name, &self.companions.names)
+        (&self.file_name, &self.sidecars.names)
     }
 
     /// Returns the signatures next to it.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.companions.signatures
+        &self.sidecars.signatures
     }
 
     /// Returns the signature files that were not read, each with the reason.
     #[must_use]
     pub fn unread_signatures(&self) -> &[String] {
-        &self.companions.unread
+        &self.sidecars.unread
     }
 
     /// Returns the AIS bundle next to it.
     #[must_use]
     pub fn ais(&self) -> &AisFile {
-        &self.companions.ais
+        &self.sidecars.ais
     }
 
-    /// Notes the id under which this request will be recorded without having run, so that a crash
-    /// does not lead to a second record. Call it before the result is made durable: the same
-    /// barrier makes the note durable.
+    /// Notes the id of the record of this request, which did not run, so that a crash leads to only
+    /// one. Call it before the result's barrier, which makes the note durable too.
     ///
     /// # Errors
     /// An I/O error.
@@ -122,8 +120,7 @@ impl Claimed {
 }
 
 impl Spool {
-    /// Claims a user's own file for an embedded run. `inputs` is the directory of its inputs; the
-    /// default is `<stem>.inputs/` next to the file.
+    /// Claims a user's own file for an embedded run. `inputs` defaults to its `<stem>.inputs/`.
     ///
     /// # Errors
     /// The file cannot be read or copied. Nothing is left behind.
@@ -162,18 +159,17 @@ impl Spool {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // The path is the user's own, so links are followed. The size is still limited, and only a
-        // regular file is read.
+        // Links in the user's own path are followed; size and file kind are still checked.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(path, flags, Mode::empty());
         let file = opened.map_err(SpoolError::errno(path, "open"))?;
         let read = read_bounded(&file, path, REQUEST_BYTES_MAX, AllowedLinks::Any)?;
-        let companions = Sidecars::of(&parent, file_name)?;
+        let sidecars = Sidecars::of(&parent, file_name)?;
         let stem = file_name.strip_suffix(".md").unwrap_or(file_name);
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
         let inputs = open_inputs(&inputs_path);
-        self.copy(read, file_name, companions, (inputs, inputs_path), origin, id)
+        self.copy(read, file_name, sidecars, (inputs, inputs_path), origin, id)
     }
 
     /// Makes a claim. The rename of the finished directory puts it into `work/`, so a named claim
@@ -212,7 +208,7 @@ impl Spool {
         &self,
         (bytes, owner): (Vec<u8>, u32),
         file_name: &str,
-        companions: Sidecars,
+        sidecars: Sidecars,
         (inputs, inputs_path): (InputsDirectory, PathBuf),
         origin: Origin,
         id: ClaimId,
@@ -225,11 +221,11 @@ impl Spool {
         };
         let file_name_noted = file_name.to_owned();
         let kind = ClaimKind::Request;
-        let beside = companions.names.clone();
+        let beside = sidecars.names.clone();
         let note = ClaimNote { file_name: file_name_noted, owner, dropped, replays, kind, beside };
         let lock = self.put_in_work(&id, &note, |hidden| {
             sync::write_new(&hidden.join("request.md"), &bytes, 0o400)?;
-            companions
+            sidecars
                 .files()
                 .iter()
                 .try_for_each(|(name, bytes)| sync::write_new(&hidden.join(name), bytes, 0o400))
@@ -247,7 +243,7 @@ impl Spool {
                 id,
                 directory,
                 file_name,
-                companions,
+                sidecars,
                 inputs,
                 inputs_path,
                 origin,

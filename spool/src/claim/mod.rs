@@ -1,8 +1,6 @@
 //! Claiming: makes a private copy of a request. The original is read by handle and up to a limit,
-//! and the digest is that of the copy.
-//!
-//! Any user may own the original and change it at any time; after the claim only the copy counts.
-//! The original stays in place until the result is published.
+//! and the digest is that of the copy. Any user may own the original and change it at any time;
+//! after the claim only the copy counts. The original stays in place until the result is published.
 
 mod claimed;
 mod model;

@@ -26,7 +26,6 @@ pub(crate) struct ClaimNote {
     pub(crate) beside: Vec<String>,
 }
 
-/// The kind of object that was claimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClaimKind {
@@ -62,10 +61,8 @@ impl SubmittedFileId {
         Self { dropbox: dropbox.to_owned(), device, inode, born_ns: born_ns(found) }
     }
 
-    /// Returns true if the file found now is that very file.
-    ///
-    /// The device number counts only if the creation time is unknown: it may change when the host
-    /// restarts.
+    /// Returns true if the file found now is that very file. The device number counts only if the
+    /// creation time is unknown: it may change when the host restarts.
     pub(crate) fn is_same_file(&self, found: &fs::Metadata) -> bool {
         let is_same_creation = match (self.born_ns, born_ns(found)) {
             (Some(then), Some(now)) => then == now,

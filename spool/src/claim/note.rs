@@ -1,6 +1,5 @@
-//! The notes in a claim's directory, from which recovery can write the record after a crash. A torn
-//! note is not an error and must never be taken for a whole one. It was not durable, so nothing
-//! relied on it.
+//! The notes in a claim's directory, from which recovery writes the record after a crash. A torn
+//! note is not an error, because nothing relied on it, and must never be taken for a whole one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,7 +13,6 @@ use crate::error::SpoolError;
 use crate::ledger::Intent;
 use crate::sync;
 
-/// The facts of the claim.
 pub(super) const CLAIM_NOTE_FILE: &str = "claim.json";
 /// The id of the result under which the claim will be recorded.
 const RESULT_NOTE_FILE: &str = "result.json";
@@ -23,7 +21,6 @@ pub(crate) const INTENT_FILE: &str = "intent.json";
 const INTENT_BYTES_MAX: u64 = 1024 * 1024;
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
-/// `result.json` of a claim.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ResultNote {
@@ -44,8 +41,7 @@ pub(super) fn note_result(directory: &Path, result_id: &ResultId) -> Result<(), 
     written().map_err(SpoolError::io(&path, "write the result id"))
 }
 
-/// Returns the result id that was noted in a claim. A torn or empty note was never durable, so
-/// nothing was published under its id.
+/// Returns the noted result id. A torn note was never durable: nothing was published under its id.
 pub(crate) fn read_noted_result(directory: &Path) -> Result<Option<ResultId>, SpoolError> {
     let path = directory.join(RESULT_NOTE_FILE);
     let note = match read_note(&path) {

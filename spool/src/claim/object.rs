@@ -36,8 +36,7 @@ impl ClaimedObject {
 }
 
 impl Spool {
-    /// Claims an object that can never be a request, without reading it, so that it gets exactly
-    /// one record. Returns `None` if it no longer exists.
+    /// Claims an object that can never be a request, unread; `None` if it no longer exists.
     ///
     /// # Errors
     /// An I/O error. Nothing is left behind.

@@ -10,15 +10,13 @@ use super::model::{SpoolFinding, SpoolProblem, SpoolReport};
 use crate::paths::SpoolPaths;
 use crate::reserve::RESERVE_BYTES;
 
-/// The mode bits that a private directory must not have.
 const PRIVATE_FORBIDDEN_MODE: u32 = 0o077;
-/// The mode bits that a directory readable by others must not have.
 const READABLE_FORBIDDEN_MODE: u32 = 0o022;
 
-pub(super) fn check_directories(places: &SpoolPaths, survey: &mut SpoolReport) {
+pub(super) fn check_directories(places: &SpoolPaths, report: &mut SpoolReport) {
     let SpoolPaths { spool, state, results, .. } = places;
     let mut find = |path: &Path, trouble| {
-        survey.findings.push(SpoolFinding { path: path.to_owned(), problem: trouble })
+        report.findings.push(SpoolFinding { path: path.to_owned(), problem: trouble })
     };
     // The user who made the lock file runs the daemon.
     let owner = fs::metadata(spool.join(".lock")).ok().map(|found| found.uid());
@@ -43,8 +41,8 @@ pub(super) fn check_directories(places: &SpoolPaths, survey: &mut SpoolReport) {
             find(&path, SpoolProblem::Mode { is: mode, should: mode & !closed });
         }
     }
-    if let Ok(room) = statvfs(spool) {
-        let bytes = room.f_bavail.saturating_mul(room.f_frsize);
+    if let Ok(space) = statvfs(spool) {
+        let bytes = space.f_bavail.saturating_mul(space.f_frsize);
         let reserve = fs::metadata(spool.join(".reserve")).map_or(0, |it| it.blocks() * 512);
         if bytes.saturating_add(reserve) < RESERVE_BYTES {
             find(spool, SpoolProblem::NoSpace { bytes, bytes_min: RESERVE_BYTES });

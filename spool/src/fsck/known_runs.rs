@@ -12,7 +12,6 @@ use crate::state::{RemovalMarksError, removed_results};
 /// The results that the ledger promised, by claim.
 type ByClaim = HashMap<String, String>;
 
-/// The known facts about every begun request.
 pub(super) struct KnownRuns {
     pub(super) claims: ByClaim,
     /// The ids of results that were promised to runs.
@@ -21,7 +20,6 @@ pub(super) struct KnownRuns {
     pub(super) lines: Vec<PromisedRun>,
 }
 
-/// The claim and the result of one ledger line.
 pub(super) struct PromisedRun {
     pub(super) claim: String,
     pub(super) result_id: String,
@@ -29,7 +27,7 @@ pub(super) struct PromisedRun {
 }
 
 impl KnownRuns {
-    pub(super) fn read(state: &Path, survey: &mut SpoolReport) -> Self {
+    pub(super) fn read(state: &Path, report: &mut SpoolReport) -> Self {
         let mut known = Self {
             claims: ByClaim::new(),
             ids: HashSet::new(),
@@ -37,7 +35,7 @@ impl KnownRuns {
             lines: Vec::new(),
         };
         let mut find = |path: &Path, trouble| {
-            survey.findings.push(SpoolFinding { path: path.to_owned(), problem: trouble });
+            report.findings.push(SpoolFinding { path: path.to_owned(), problem: trouble });
         };
         let lines = known.read_ledger(state, &mut find);
         match removed_results(state) {
@@ -49,7 +47,7 @@ impl KnownRuns {
                 find(&path, SpoolProblem::Unreadable(error.to_string()));
             }
         }
-        survey.ledger_lines = lines;
+        report.ledger_lines = lines;
         known
     }
 

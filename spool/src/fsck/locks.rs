@@ -24,8 +24,7 @@ impl HeldLocks {
     }
 }
 
-/// Parses `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`. A waiting lock has `->` before its
-/// type.
+/// Parses `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`; `->` before the type means waiting.
 fn inode_of(line: &str) -> Option<u64> {
     let mut words = line.split_ascii_whitespace().skip(1);
     if words.next()? != "FLOCK" {

@@ -1,6 +1,5 @@
-//! Checks a whole spool from outside, as far as the caller can read it: illegal states, leftovers,
-//! and other problems for the operator. It must never change anything, take a lock, or wait: a
-//! daemon may be running and may hold the examined objects.
+//! Finds illegal states, leftovers and other problems of a spool that the caller can read. It must
+//! never change anything, take a lock, or wait: a running daemon may hold the examined objects.
 
 mod directories;
 mod known_runs;
@@ -40,8 +39,7 @@ pub fn is_spool(spool: &Path) -> bool {
     ["work", "archive", "quarantine"].iter().all(|name| spool.join(name).is_dir())
 }
 
-/// Checks a spool. `was_begun` returns whether the record of a published result is of a begun run:
-/// only those are in the ledger.
+/// Checks a spool. Only results for which `was_begun` returns true are in the ledger.
 pub fn check_spool(places: &SpoolPaths, was_begun: &mut dyn FnMut(&Path) -> bool) -> SpoolReport {
     let locks = HeldLocks::now();
     let daemon = locks.are_held_on(&places.spool.join(".lock"));
@@ -70,8 +68,7 @@ impl SpoolCheck<'_> {
         self.report.findings.push(SpoolFinding { path: path.to_owned(), problem: trouble });
     }
 
-    /// Returns the names in a directory. An unreadable directory is a finding; a missing one is
-    /// not.
+    /// Returns the names in a directory. An unreadable one is a finding; a missing one is not.
     fn names(&mut self, directory: &Path) -> Vec<String> {
         match fs::read_dir(directory) {
             Ok(entries) => {
@@ -220,8 +217,7 @@ impl SpoolCheck<'_> {
         }
     }
 
-    /// Checks that every result of a run has its ledger line. With an older ledger its request
-    /// could run again.
+    /// Checks that every run's result has its ledger line. Otherwise its request could run again.
     fn check_results(&mut self, was_begun: &mut dyn FnMut(&Path) -> bool) {
         let (results, archive) = (self.places.results.clone(), self.places.spool.join("archive"));
         let names = self.names(&results);

@@ -1,5 +1,4 @@
-//! Begins a run: its line is durable before the tool can start, and no other process can begin the
-//! same request.
+//! Begins a run: its line is durable before the tool can start, and no other process can begin it.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -72,13 +71,11 @@ impl Spool {
         self.ledger().with_lock(|ledger| ledger.look_up(sha256, id))
     }
 
-    /// Returns the time of the last begun run, as recorded in the ledger.
     pub(crate) fn last_begun(&self) -> Option<UtcTime> {
         self.ledger().last_begun()
     }
 
-    /// Returns every used nonce of an AIS envelope, as of the last read of the ledger. No run
-    /// begins while the returned value is held.
+    /// Returns the used nonces of AIS envelopes, as last read. No run begins while they are held.
     #[must_use]
     pub fn used_nonces(&self) -> UsedNonces<'_> {
         UsedNonces(self.ledger())
@@ -120,9 +117,8 @@ impl Spool {
         Ok(Begun { staged, result_id, at })
     }
 
-    /// Records that no tool was started for this line, so that the request can be submitted again.
-    /// Durable when this returns. Call it before its record is published, and only if no tool can
-    /// have run.
+    /// Records durably that no tool was started for this line, so that the request can be submitted
+    /// again. Call it before its record is published, and only if no tool can have run.
     ///
     /// # Errors
     /// An I/O error. The request then stays used up.
@@ -133,7 +129,6 @@ impl Spool {
         self.make_durable(to)
     }
 
-    /// Makes the ledger durable up to `to`.
     fn make_durable(&self, to: LedgerHead) -> Result<(), SpoolError> {
         // Release the ledger's mutex first, so that other threads can write their lines.
         let (path, file) = {

@@ -48,15 +48,12 @@ impl fmt::Display for LineChecksum {
     }
 }
 
-/// A line without its checksum.
 pub(super) struct UnsealedLine {
     pub(super) json: Vec<u8>,
-    /// The checksum of the line and all lines above it.
     pub(super) sum: LineChecksum,
     pub(super) seal: SealState,
 }
 
-/// The state of a line's checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SealState {
     /// No checksum: an earlier version wrote the line, or the line is missing.
@@ -78,8 +75,7 @@ pub(super) fn seal(mut json: Vec<u8>, above: LineChecksum) -> (Vec<u8>, LineChec
     (json, sum)
 }
 
-/// Splits a line without its line feed. After a wrong checksum the one in the line is used for the
-/// lines below, so that each is checked on its own.
+/// Splits a line without its line feed. Lines below a wrong checksum are checked against it.
 pub(super) fn unseal(line: &[u8], above: LineChecksum) -> UnsealedLine {
     let Some((content, stands)) = split(line) else {
         return UnsealedLine { json: line.to_vec(), sum: above.then(line), seal: SealState::None };

@@ -1,6 +1,5 @@
 //! Checks that the ledger contains every run made here. A ledger restored from an older copy
-//! matches its own head, so its age shows only outside: in results, archived requests, and claims
-//! of runs. It must never change anything.
+//! matches its own head; only results, archived requests and claims show its age. Changes nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,14 +20,12 @@ pub type WasBegun<'a> = &'a mut dyn FnMut(&Path) -> bool;
 type KnownIds<'a> = &'a mut dyn FnMut(&mut dyn FnMut(&str)) -> Result<(), SpoolError>;
 
 impl SpoolPaths {
-    /// Returns whether the results directory belongs to this state alone. Embedded runs may publish
-    /// into a shared directory, whose results say nothing about this ledger.
+    /// Returns whether the results directory is this state's own. Embedded runs may share one.
     pub(crate) fn owns_results(&self) -> bool {
         [&self.state, &self.spool].iter().any(|root| self.results.starts_with(root))
     }
 
-    /// Returns an object that only exists with a ledger. Call it before looking for the ledger,
-    /// because a concurrent run may create both meanwhile.
+    /// Returns an object that only exists with a ledger. Look for it first: a run may create both.
     pub(crate) fn trace_of_ledger(&self) -> Result<Option<PathBuf>, SpoolError> {
         let files =
             [self.state.join("log.head"), self.state.join("removed"), self.log.join("checkpoint")];
@@ -118,8 +115,7 @@ fn exclude_used_requests(
     })
 }
 
-/// Checks the ledger against its head and against all traces of runs, without a lock. The daemon
-/// refuses to admit requests for the same faults.
+/// Checks the ledger against its head and all traces of runs, without a lock, as a daemon does.
 ///
 /// # Errors
 /// [`SpoolError::Ledger`], [`SpoolError::LedgerLine`], or a read error.
@@ -148,7 +144,6 @@ pub fn check_ledger(places: &SpoolPaths, was_begun: WasBegun<'_>) -> Result<(), 
     }
 }
 
-/// Returns the runs that are missing from the readable lines of a ledger.
 pub(super) fn missing_from_readable_lines(
     places: &SpoolPaths,
     was_begun: WasBegun<'_>,
@@ -171,8 +166,7 @@ impl Spool {
         check_ledger(self.paths(), was_begun)
     }
 
-    /// Returns the results of this request in a directory that other states also publish into. They
-    /// need not be in this ledger.
+    /// Returns the request's results in a shared results directory. This ledger may lack them.
     ///
     /// # Errors
     /// The directory cannot be listed.

@@ -1,5 +1,4 @@
-//! The content of one ledger line: a begun run, or a note about the ledger itself. Any other line
-//! must never be skipped.
+//! The content of one ledger line: a run or a note. Any other line must never be skipped.
 
 use std::path::PathBuf;
 
@@ -8,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::keys::LedgerKey;
 use super::model::Intent;
 
-/// The content of one line.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum LedgerEntry {
@@ -54,7 +52,6 @@ pub(crate) struct RebuildNote {
 }
 
 impl LedgerEntry {
-    /// Parses the JSON object of a line.
     pub(crate) fn parse(json: &[u8]) -> Option<Self> {
         if let Ok(intent) = serde_json::from_slice(json) {
             return Some(Self::Begun(Box::new(intent)));
@@ -62,7 +59,6 @@ impl LedgerEntry {
         serde_json::from_slice(json).ok().map(Self::Noted)
     }
 
-    /// Returns the keys by which the line is found.
     pub(super) fn keys(&self) -> Vec<LedgerKey<'_>> {
         match self {
             Self::Begun(intent) => intent.keys().collect(),
@@ -74,8 +70,7 @@ impl LedgerEntry {
         }
     }
 
-    /// Returns the ids by which a run is known outside the ledger: the result's, the claim's, and
-    /// that of the request it used up.
+    /// Returns the ids that a run has outside the ledger: of its result, claim and used-up request.
     pub(crate) fn ids(&self) -> Vec<&str> {
         match self {
             Self::Begun(intent) => {

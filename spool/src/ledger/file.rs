@@ -1,5 +1,4 @@
-//! The ledger's file: read once, looked up by key, appended to. It must never accept an invalid
-//! line, nor forget a line that was read.
+//! The ledger's file. It must never accept an invalid line, nor forget a line that was read.
 
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -22,7 +21,6 @@ use super::model::{Intent, PriorRun};
 use crate::error::SpoolError;
 use crate::lock::{LockMode, lock_file};
 
-/// The open ledger, with the index of its lines.
 pub(crate) struct Ledger {
     path: PathBuf,
     file: File,
@@ -43,7 +41,6 @@ pub(crate) struct Ledger {
     last_begun: Option<UtcTime>,
 }
 
-/// The result of appending an intent.
 pub(super) enum AppendOutcome {
     /// The line ends there. It is not durable yet.
     Appended(LedgerHead),
@@ -51,8 +48,7 @@ pub(super) enum AppendOutcome {
 }
 
 impl Ledger {
-    /// Opens the ledger at `path` with its head at `head`. Makes a new one if it does not exist,
-    /// unless `shown_by` shows that one existed.
+    /// Opens the ledger, or makes a new one unless `shown_by` shows that one existed.
     pub(crate) fn open(
         path: &Path,
         head: &Path,
@@ -88,8 +84,7 @@ impl Ledger {
         settled.map(|()| ledger)
     }
 
-    /// Reads the whole file and checks it against its head, or makes the head of a ledger without
-    /// one.
+    /// Checks the whole file against its head, or makes the head of a ledger without one.
     fn check_head(&mut self, path: &Path) -> Result<(), SpoolError> {
         let head = HeadFile::open(path)?;
         self.due = head.as_ref().map(|(_, head)| *head).filter(|head| head.bytes > 0);
@@ -254,8 +249,7 @@ impl Ledger {
         SpoolError::LedgerLine { path: self.path.clone(), line }
     }
 
-    /// Returns the last line with this key, and its offset. The line itself is read, because an
-    /// index entry is only a hint.
+    /// Returns the last line with this key and its offset. It reads the line: the index only hints.
     fn find_at(&self, key: LedgerKey<'_>) -> Result<Option<(u64, LedgerEntry)>, SpoolError> {
         for offset in self.keys.offsets(key) {
             let entry = self.line_of(key, offset)?;
@@ -303,7 +297,6 @@ impl Ledger {
         Ok(seen.map(|(record, result_id)| PriorRun::SameId { result_id, record }))
     }
 
-    /// Returns a handle to the file, for the sync.
     pub(super) fn handle(&self) -> Result<File, SpoolError> {
         self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))
     }
@@ -316,7 +309,6 @@ impl Ledger {
         &self.nonces
     }
 
-    /// Returns the time of the last begun run, as recorded in the lines.
     pub(super) fn last_begun(&self) -> Option<UtcTime> {
         self.last_begun
     }
@@ -329,7 +321,6 @@ impl Ledger {
         })
     }
 
-    /// Returns whether no tool was started for this claim's line.
     pub(crate) fn was_never_started(&self, claim: &ClaimId) -> bool {
         self.released.contains(claim.as_str())
     }
@@ -371,7 +362,6 @@ impl Ledger {
         Ok(self.read)
     }
 
-    /// Records that the ledger is durable up to `to`.
     pub(super) fn note_durable(&mut self, to: LedgerHead) -> Result<(), SpoolError> {
         self.with_lock(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
             // The previous head still matches a beginning of the ledger.
@@ -383,8 +373,7 @@ impl Ledger {
         })
     }
 
-    /// Makes every line that was read durable, including those of other processes, and updates the
-    /// head.
+    /// Makes every line read durable, also those of other processes, and updates the head.
     pub(crate) fn sync_all_lines(&mut self) -> Result<(), SpoolError> {
         let read = self.with_lock(|ledger| {
             let synced = ledger.file.sync_data();

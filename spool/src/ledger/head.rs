@@ -1,11 +1,9 @@
-//! The head of the ledger: its length and the checksum of its last line, in a separate file. With
-//! it, a ledger that was removed, cut or replaced by an older copy can be distinguished from one
-//! that a crash left. The trail of permissions has such a head too.
-//!
-//! The head must never be ahead of the durable part. It is written after the barrier that made its
-//! line durable, and needs no sync of its own: an older head still matches a beginning of the
-//! ledger. The file has two slots that are written in turn, so that a torn write leaves the
-//! previous head.
+//! The head of the ledger: its length and the checksum of its last line, in a separate file. It
+//! distinguishes a ledger that was removed, cut or replaced by an older copy from one that a crash
+//! left. The trail of permissions has such a head too. The head must never be ahead of the durable
+//! part: it is written after the barrier that made its line durable, and needs no sync of its own,
+//! because an older head still matches a beginning of the ledger. The file has two slots that are
+//! written in turn, so that a torn write leaves the previous head.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -17,7 +15,6 @@ use super::fault::LedgerFault;
 use crate::error::SpoolError;
 use crate::sync;
 
-/// The name of the head file in a state directory.
 pub(crate) const HEAD_FILE: &str = "ledger.head";
 
 const LENGTH_DIGITS: usize = 20;
@@ -33,9 +30,9 @@ pub(crate) struct LedgerHead {
 
 impl LedgerHead {
     fn slot(self) -> String {
-        let said = format!("{:0LENGTH_DIGITS$} {}", self.bytes, self.sum);
-        let check = LineChecksum::default().then(said.as_bytes());
-        format!("{said} {check}\n")
+        let fields = format!("{:0LENGTH_DIGITS$} {}", self.bytes, self.sum);
+        let check = LineChecksum::default().then(fields.as_bytes());
+        format!("{fields} {check}\n")
     }
 
     fn parse(slot: &[u8]) -> Option<Self> {
@@ -88,14 +85,12 @@ impl Read for PositionedReader<'_> {
     }
 }
 
-/// The open head file of a ledger that is appended to.
 pub(crate) struct HeadFile {
     path: PathBuf,
     file: File,
 }
 
 impl HeadFile {
-    /// Opens an existing head file. Returns `None` if there is none.
     pub(crate) fn open(path: &Path) -> Result<Option<(Self, LedgerHead)>, SpoolError> {
         let file = match OpenOptions::new().read(true).write(true).open(path) {
             Ok(file) => file,

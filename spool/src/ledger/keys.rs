@@ -1,6 +1,5 @@
-//! An index from the keys of a request to the offset of its ledger line: eight bytes for each key,
-//! however long the key is. An entry is only a hint: two keys can have the same hash, so the caller
-//! must read the line and compare the whole key.
+//! An index from request keys to the offsets of their ledger lines, eight bytes for each key. Two
+//! keys can have the same hash, so the caller must read the line and compare the whole key.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -15,7 +14,6 @@ const OFFSET_MASK: u64 = (1 << OFFSET_BITS) - 1;
 /// The largest ledger whose lines can be found.
 pub(super) const LEDGER_BYTES_MAX: u64 = OFFSET_MASK;
 
-/// A key by which a line is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum LedgerKey<'a> {
     /// The digest of the request's bytes.
@@ -24,7 +22,6 @@ pub(super) enum LedgerKey<'a> {
     Claim(&'a str),
 }
 
-/// The keys of every line that was read.
 #[derive(Default)]
 pub(super) struct LedgerIndex {
     hasher: RandomState,
@@ -54,7 +51,6 @@ impl LedgerIndex {
         }
     }
 
-    /// Removes the key of one line.
     pub(super) fn remove(&mut self, IndexEntry(entry): IndexEntry) {
         self.entries.remove(&entry);
     }

@@ -10,13 +10,11 @@ pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
 /// Most lines are shorter.
 const LINE_BYTES_USUAL: usize = 1024;
 
-/// The next item of a ledger.
 pub(super) enum NextLedgerLine<'a> {
     /// A line without its line feed.
     Line(&'a [u8]),
     /// An append that never ended.
     Unfinished,
-    /// A line that is too long to be valid.
     TooLong,
     End,
 }

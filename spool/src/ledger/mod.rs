@@ -2,16 +2,13 @@
 //!
 //! The line is the intent. The process that writes it may start the tool, once; if the line already
 //! exists, no process may. Both the digest and the id of a request are used up: neither the same
-//! bytes nor another request with the same id can run again. A replay of a record uses nothing up
-//! and is kept apart: its line is only the input of the record that recovery writes after a crash.
-//!
-//! Only the position of each line is kept in memory, by its keys, because there is a line for every
-//! run ever made. A look-up reads the line again.
+//! bytes nor another request with the same id can run again. A replay of a record uses nothing up:
+//! its line is only the input of the record that recovery writes after a crash. Memory holds only
+//! the position of each line, by its keys, because there is a line for every run ever made.
 //!
 //! A ledger that was lost, cut or restored from an older copy would let requests run again. So each
-//! line has a checksum over all lines above it, the length and checksum of the durable part are
-//! kept in a separate file, and every start compares the ledger with the results, archived requests
-//! and claims.
+//! line has a checksum over all lines above it, a separate file has the length and checksum of the
+//! durable part, and every start compares the ledger with results, archived requests and claims.
 
 mod begin;
 mod checksum;

@@ -19,14 +19,12 @@ pub(crate) struct Intent {
     pub(crate) claim: String,
     /// The time when the run was begun, in UTC.
     pub(crate) begun: String,
-    /// The directory for the record.
     pub(crate) results: PathBuf,
     /// The policy decision, which the record must state even after a crash.
     pub(crate) policy_name: String,
     pub(crate) policy_sha256: String,
     pub(crate) approval: String,
-    /// The hosts that were granted to the run, which it may have reached. Older versions did not
-    /// write them; a missing value is not an empty list.
+    /// The granted hosts. Older versions did not write them: a missing value is not an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hosts: Option<Vec<String>>,
     /// The nonce of the AIS envelope that binds the request to an intent.

@@ -84,7 +84,6 @@ pub fn rebuild_ledger(
     Ok(RebuildSummary { kept, lost, added, old })
 }
 
-/// Returns an entry for each run that is missing from the lines.
 fn missing_entries(
     places: &SpoolPaths,
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
@@ -144,7 +143,6 @@ fn write(path: &Path, entries: &[LedgerEntry]) -> io::Result<LedgerHead> {
     Ok(head)
 }
 
-/// Gives the old file a second name.
 fn keep_old(path: &Path, at: UtcTime) -> Result<Option<PathBuf>, SpoolError> {
     let old = path.with_extension(format!("replaced-{}", at.unix()));
     match fs::hard_link(path, &old) {

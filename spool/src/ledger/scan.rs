@@ -12,12 +12,10 @@ use super::lines::{LedgerLines, NextLedgerLine};
 use super::{HEAD_FILE, LedgerFault};
 use crate::error::SpoolError;
 
-/// A parsed line, or the problem with it.
 type ParsedLedgerLine = Result<LedgerEntry, SpoolError>;
 
-/// Reads every line of the ledger in a state directory, with its number, and compares the ledger
-/// with its head. An invalid line is passed to `act` as an error, and reading continues. Returns
-/// the number of lines, or `None` without a ledger.
+/// Passes every line to `act` with its number, an invalid one as an error, and compares the ledger
+/// with its head. Returns the number of lines, or `None` without a ledger.
 ///
 /// # Errors
 /// An I/O error, or a fault of the ledger as a whole.

@@ -88,10 +88,10 @@ fn open(path: &Path) -> Ledger {
 
 #[test]
 fn each_of_many_is_found_by_its_bytes_and_by_its_id_and_no_other() {
-    let desk = LedgerTestDir::new("ledger-many");
-    desk.add(&(0..500).flat_map(line).collect::<Vec<_>>());
-    let mut ledger = open(&desk.path());
-    desk.add(&(500..600).flat_map(line).collect::<Vec<_>>());
+    let dir = LedgerTestDir::new("ledger-many");
+    dir.add(&(0..500).flat_map(line).collect::<Vec<_>>());
+    let mut ledger = open(&dir.path());
+    dir.add(&(500..600).flat_map(line).collect::<Vec<_>>());
     for number in 0..600 {
         let result_id = intent(number).result_id;
         let record = Path::new("/results").join(&result_id);
@@ -106,54 +106,54 @@ fn each_of_many_is_found_by_its_bytes_and_by_its_id_and_no_other() {
 
 #[test]
 fn a_torn_last_line_is_cut_and_what_is_none_of_ours_stops_with_its_number() {
-    let desk = LedgerTestDir::new("ledger-torn");
-    desk.add(&[line(0), line(1)].concat());
-    let whole = fs::read(desk.path()).unwrap();
-    desk.add(&line(2)[..40]);
-    let mut ledger = open(&desk.path());
-    assert_eq!(fs::read(desk.path()).unwrap(), whole);
+    let dir = LedgerTestDir::new("ledger-torn");
+    dir.add(&[line(0), line(1)].concat());
+    let whole = fs::read(dir.path()).unwrap();
+    dir.add(&line(2)[..40]);
+    let mut ledger = open(&dir.path());
+    assert_eq!(fs::read(dir.path()).unwrap(), whole);
     assert_eq!(seen(&mut ledger, 2, 2), None);
-    desk.add(b"{}\n");
+    dir.add(b"{}\n");
     let refused = ledger.with_lock(|ledger| ledger.look_up(&sha256(0), &id(0)));
     assert!(matches!(refused, Err(SpoolError::LedgerLine { line: 3, .. })), "{refused:?}");
-    assert!(matches!(try_open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
-    fs::write(desk.path(), [whole.as_slice(), &vec![b'x'; LINE_BYTES_MAX]].concat()).unwrap();
-    assert!(matches!(try_open(&desk.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
+    assert!(matches!(try_open(&dir.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
+    fs::write(dir.path(), [whole.as_slice(), &vec![b'x'; LINE_BYTES_MAX]].concat()).unwrap();
+    assert!(matches!(try_open(&dir.path()), Err(SpoolError::LedgerLine { line: 3, .. })));
 }
 
 #[test]
 fn who_writes_over_a_line_makes_nothing_unseen() {
-    let desk = LedgerTestDir::new("ledger-over");
-    desk.add(&[line(100), line(200)].concat());
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-over");
+    dir.add(&[line(100), line(200)].concat());
+    let mut ledger = open(&dir.path());
     let refused = |ledger: &mut Ledger| {
         ledger.with_lock(|ledger| ledger.look_up(&sha256(100), &id(9))).is_err()
     };
     // With the short hash of tests some of these collide; with whole hashes one in millions would.
     let found = (101..141).filter(|number| {
-        fs::write(desk.path(), [line(*number), line(200)].concat()).unwrap();
+        fs::write(dir.path(), [line(*number), line(200)].concat()).unwrap();
         refused(&mut ledger)
     });
     assert!(found.count() > 30);
-    fs::write(desk.path(), &line(100)[..10]).unwrap();
+    fs::write(dir.path(), &line(100)[..10]).unwrap();
     assert!(refused(&mut ledger));
 }
 
 #[test]
 fn a_replay_uses_no_request_up_and_is_found_by_its_claim() {
-    let desk = LedgerTestDir::new("ledger-replay");
+    let dir = LedgerTestDir::new("ledger-replay");
     let replays: crate::claim::ReplaySource =
         serde_json::from_value(serde_json::json!([intent(1).result_id, sha256(7).to_string()]))
             .unwrap();
     let again = Intent { replays: Some(replays), claim: "c".repeat(32), ..intent(1) };
     let mut text = serde_json::to_vec(&again).unwrap();
     text.push(b'\n');
-    desk.add(&text);
-    let mut ledger = open(&desk.path());
+    dir.add(&text);
+    let mut ledger = open(&dir.path());
     assert_eq!(seen(&mut ledger, 1, 1), None);
     let claim = model::ClaimId::from_name(&"c".repeat(32)).unwrap();
     assert!(ledger.intent_of(&claim).unwrap().is_some());
-    desk.add(&line(1));
+    dir.add(&line(1));
     assert!(matches!(seen(&mut ledger, 1, 1), Some(PriorRun::SameBytes { .. })));
 }
 
@@ -173,110 +173,110 @@ fn fault(path: &Path) -> LedgerFault {
 
 #[test]
 fn a_ledger_of_before_is_read_and_its_lines_are_covered_from_then_on() {
-    let desk = LedgerTestDir::new("ledger-before");
-    desk.add(&[line(0), line(1)].concat());
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-before");
+    dir.add(&[line(0), line(1)].concat());
+    let mut ledger = open(&dir.path());
     begin(&mut ledger, 2);
     drop(ledger);
-    let mut ledger = open(&desk.path());
+    let mut ledger = open(&dir.path());
     for number in 0..3 {
         assert!(seen(&mut ledger, number, 9).is_some());
     }
     drop(ledger);
-    let good = fs::read(desk.path()).unwrap();
+    let good = fs::read(dir.path()).unwrap();
     let changed = String::from_utf8(good).unwrap().replacen("-0\",", "-7\",", 1);
-    fs::write(desk.path(), changed).unwrap();
-    assert_eq!(fault(&desk.path()), LedgerFault::Checksum { line: 3 });
+    fs::write(dir.path(), changed).unwrap();
+    assert_eq!(fault(&dir.path()), LedgerFault::Checksum { line: 3 });
 }
 
 #[test]
 fn no_flipped_bit_of_a_ledger_passes() {
-    let desk = LedgerTestDir::new("ledger-bits");
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-bits");
+    let mut ledger = open(&dir.path());
     (0..3).for_each(|number| begin(&mut ledger, number));
     drop(ledger);
-    let good = fs::read(desk.path()).unwrap();
+    let good = fs::read(dir.path()).unwrap();
     for bit in 0..good.len() * 8 {
         let mut flipped = good.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
-        fs::write(desk.path(), &flipped).unwrap();
-        assert!(super::scan::entries(&desk.0, &mut |_| {}).is_err(), "bit {bit}, from outside");
+        fs::write(dir.path(), &flipped).unwrap();
+        assert!(super::scan::entries(&dir.0, &mut |_| {}).is_err(), "bit {bit}, from outside");
         // Opening a ledger syncs its directory.
         if bit % 61 == 0 {
-            assert!(try_open(&desk.path()).is_err(), "bit {bit}");
-            let left = fs::read(desk.path()).unwrap();
+            assert!(try_open(&dir.path()).is_err(), "bit {bit}");
+            let left = fs::read(dir.path()).unwrap();
             assert_eq!(left, flipped, "a damaged ledger is left as it is");
         }
     }
-    fs::write(desk.path(), &good).unwrap();
-    open(&desk.path());
+    fs::write(dir.path(), &good).unwrap();
+    open(&dir.path());
 }
 
 #[test]
 fn a_ledger_that_was_removed_or_cut_or_replaced_is_not_gone_on_with() {
-    let desk = LedgerTestDir::new("ledger-lost");
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-lost");
+    let mut ledger = open(&dir.path());
     begin(&mut ledger, 0);
-    let older = fs::read(desk.path()).unwrap();
+    let older = fs::read(dir.path()).unwrap();
     begin(&mut ledger, 1);
     drop(ledger);
-    let good = fs::read(desk.path()).unwrap();
+    let good = fs::read(dir.path()).unwrap();
     let head_bytes = u64::try_from(good.len()).unwrap();
-    let head = fs::read(desk.0.join(HEAD_FILE)).unwrap();
+    let head = fs::read(dir.0.join(HEAD_FILE)).unwrap();
     for length in [0, 1, older.len(), good.len() - 1] {
-        fs::write(desk.path(), &good[..length]).unwrap();
-        assert!(matches!(fault(&desk.path()), LedgerFault::Truncated { .. }), "{length} bytes");
-        assert_eq!(fs::read(desk.path()).unwrap().len(), length, "it was cut further");
+        fs::write(dir.path(), &good[..length]).unwrap();
+        assert!(matches!(fault(&dir.path()), LedgerFault::Truncated { .. }), "{length} bytes");
+        assert_eq!(fs::read(dir.path()).unwrap().len(), length, "it was cut further");
     }
     let another = LedgerTestDir::new("ledger-another");
     let mut other = open(&another.path());
     (5..9).for_each(|number| begin(&mut other, number));
-    fs::copy(another.path(), desk.path()).unwrap();
-    assert_eq!(fault(&desk.path()), LedgerFault::Different { head_bytes });
-    fs::remove_file(desk.path()).unwrap();
-    assert!(matches!(fault(&desk.path()), LedgerFault::Missing { .. }));
-    assert!(!desk.path().exists(), "an empty one was made in its place");
-    fs::write(desk.path(), &good).unwrap();
-    fs::remove_file(desk.0.join(HEAD_FILE)).unwrap();
-    assert_eq!(fault(&desk.path()), LedgerFault::NoHead);
-    fs::write(desk.0.join(HEAD_FILE), &head).unwrap();
-    open(&desk.path());
+    fs::copy(another.path(), dir.path()).unwrap();
+    assert_eq!(fault(&dir.path()), LedgerFault::Different { head_bytes });
+    fs::remove_file(dir.path()).unwrap();
+    assert!(matches!(fault(&dir.path()), LedgerFault::Missing { .. }));
+    assert!(!dir.path().exists(), "an empty one was made in its place");
+    fs::write(dir.path(), &good).unwrap();
+    fs::remove_file(dir.0.join(HEAD_FILE)).unwrap();
+    assert_eq!(fault(&dir.path()), LedgerFault::NoHead);
+    fs::write(dir.0.join(HEAD_FILE), &head).unwrap();
+    open(&dir.path());
 }
 
 #[test]
 fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
-    let desk = LedgerTestDir::new("ledger-crash");
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-crash");
+    let mut ledger = open(&dir.path());
     begin(&mut ledger, 0);
-    let head = fs::read(desk.0.join(HEAD_FILE)).unwrap();
+    let head = fs::read(dir.0.join(HEAD_FILE)).unwrap();
     begin(&mut ledger, 1);
     drop(ledger);
     // The head has two slots: a torn write leaves the previous one.
-    let newest = fs::read(desk.0.join(HEAD_FILE)).unwrap();
+    let newest = fs::read(dir.0.join(HEAD_FILE)).unwrap();
     let slot = newest.len() / 2;
     for torn in 0..slot {
         let changed = if newest[..slot] == head[..slot.min(head.len())] { slot } else { 0 };
         let mut half = newest.clone();
         half[changed + torn..changed + slot].fill(0);
-        fs::write(desk.0.join(HEAD_FILE), half).unwrap();
-        assert!(seen(&mut open(&desk.path()), 1, 9).is_some(), "torn after {torn}");
+        fs::write(dir.0.join(HEAD_FILE), half).unwrap();
+        assert!(seen(&mut open(&dir.path()), 1, 9).is_some(), "torn after {torn}");
     }
     // An older head, and a line that was being written.
-    fs::write(desk.0.join(HEAD_FILE), &head).unwrap();
-    let good = fs::read(desk.path()).unwrap();
-    desk.add(&line(2)[..50]);
-    let mut ledger = open(&desk.path());
+    fs::write(dir.0.join(HEAD_FILE), &head).unwrap();
+    let good = fs::read(dir.path()).unwrap();
+    dir.add(&line(2)[..50]);
+    let mut ledger = open(&dir.path());
     assert!(seen(&mut ledger, 1, 9).is_some());
-    assert_eq!(fs::read(desk.path()).unwrap(), good);
+    assert_eq!(fs::read(dir.path()).unwrap(), good);
     begin(&mut ledger, 2);
     drop(ledger);
-    open(&desk.path());
+    open(&dir.path());
 }
 
 #[test]
 fn a_claim_whose_tool_was_never_started_uses_nothing_up() {
-    let desk = LedgerTestDir::new("ledger-not-started");
-    let mut ledger = open(&desk.path());
+    let dir = LedgerTestDir::new("ledger-not-started");
+    let mut ledger = open(&dir.path());
     let nonce = Some("n".to_owned());
     let first = Intent { ais_nonce: nonce.clone(), ..intent(1) };
     let note = |ledger: &mut Ledger, claim: &str| {
@@ -293,6 +293,6 @@ fn a_claim_whose_tool_was_never_started_uses_nothing_up() {
     note(&mut ledger, &first.claim);
     assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
     drop(ledger);
-    let mut ledger = open(&desk.path());
+    let mut ledger = open(&dir.path());
     assert!(seen(&mut ledger, 1, 1).is_some() && ledger.nonces().contains("n"));
 }

@@ -1,6 +1,5 @@
-//! The files of permission requests for approvers: `permissions/[<domain>/]<id>.json` below the
-//! drafts directory. An existing file is never replaced, and no file there ever counts as an
-//! answer.
+//! The files of permission requests for approvers: `permissions/[<domain>/]<id>.json` in the drafts
+//! directory. They must never replace an existing file, nor count as an answer.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,8 +14,7 @@ use crate::atomic_file::AtomicFile;
 use crate::error::SpoolError;
 use crate::paths::make_dir;
 
-/// Returns the paths of a permission request, one for each of its domains. The directories need not
-/// exist.
+/// Returns the paths of a permission request, one for each domain. The directories may be missing.
 pub(super) fn paths(drafts: &Path, ask: &OpenPermissionRequest) -> Vec<PathBuf> {
     let top = drafts.join("permissions");
     let name = format!("{}.json", ask.id);
@@ -26,7 +24,6 @@ pub(super) fn paths(drafts: &Path, ask: &OpenPermissionRequest) -> Vec<PathBuf> 
     }
 }
 
-/// Returns whether all files still exist.
 pub(super) fn all_exist(paths: &[PathBuf]) -> bool {
     let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_file());
     paths.iter().all(is_file)

@@ -17,18 +17,13 @@ pub enum PermissionStoreError {
     Disk(SpoolError),
     /// The trail contains a line that was not written by this program.
     Damaged {
-        /// The file.
         path: PathBuf,
         /// The offset of the unreadable line, in bytes.
         offset: u64,
-        /// The problem.
         why: String,
     },
     /// A write failed, so the contents of the disk are unknown until the trail is opened again.
-    Uncertain {
-        /// The file.
-        path: PathBuf,
-    },
+    Uncertain { path: PathBuf },
 }
 
 impl PermissionStoreError {

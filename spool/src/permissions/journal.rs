@@ -1,9 +1,8 @@
 //! The trail on the disk: one append-only file, and the register built from it. An acknowledged
-//! entry is on the disk, and an incomplete one does not count. Everything else that does not fit is
-//! damage, after which no query is answered.
-//!
-//! Writers hold `lock` exclusively; readers hold it shared, and only when the file has grown. So a
-//! tail without a line feed was left by a writer that died: the next writer cuts it off.
+//! entry is on the disk, and an incomplete one does not count. Anything else that does not fit is
+//! damage, after which no query is answered. Writers hold `lock` exclusively; readers hold it
+//! shared, and only when the file has grown. So a writer that died left any tail without a line
+//! feed, and the next writer cuts it off.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -31,7 +30,6 @@ const GROWTH: u64 = 3;
 /// The lines below which no new file is started.
 const LINES_MIN: u64 = 10_000;
 
-/// The open trail.
 pub(super) struct PermissionTrail {
     pub(super) directory: PathBuf,
     pub(super) path: PathBuf,
@@ -45,15 +43,12 @@ pub(super) struct PermissionTrail {
     pub(super) read_to: u64,
     pub(super) sum: TrailChecksum,
     pub(super) head: Option<TrailFileHeader>,
-    /// The lines that were read.
     lines: u64,
-    /// The lines that the file began with.
     began_with: u64,
     register: PermissionIndex,
     state: TrailState,
 }
 
-/// The state of the open trail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TrailState {
     Sound,
@@ -312,8 +307,7 @@ impl PermissionTrail {
         Ok(())
     }
 
-    /// Starts a new trail file with the current permissions. The old file is kept under another
-    /// name.
+    /// Starts a new trail file with the current permissions. The old one gets another name.
     pub(super) fn start_new_file(
         &mut self,
         moment: &OperationContext,
@@ -349,7 +343,6 @@ impl PermissionTrail {
         self.make_head()
     }
 
-    /// Returns the length of the file to the end of the last whole line that was read.
     pub(super) fn whole_bytes(&self) -> u64 {
         self.read_to
     }
@@ -407,8 +400,7 @@ fn locked<T>(
     done
 }
 
-/// The error for a trail that is shorter than its head, or a different one: revocations or uses may
-/// be missing.
+/// The error for a trail that does not match its head: revocations or uses may be missing.
 pub(super) fn outdated_error(path: &Path, offset: u64, head: &Path) -> PermissionStoreError {
     let why = format!(
         "the trail was removed, cut, or is an older copy; help: restore its newest copy; if that \

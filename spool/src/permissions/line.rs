@@ -5,7 +5,6 @@ use model::Sha256;
 use policies::permissions::TrailEntry;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a line.
 pub(super) const LINE_BYTES_MAX: usize = 1024 * 1024;
 const SUM_DIGITS: usize = 32;
 const JOURNAL: &str = "toolexec permissions";
@@ -44,13 +43,10 @@ impl TrailChecksum {
     }
 }
 
-/// The content of a line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub(super) enum TrailLine {
-    /// The first line of a file.
     Begun(TrailFileHeader),
-    /// A change.
     Entry(Box<TrailEntry>),
     /// The last line of a file: the next file is about to take its name.
     Sealed(u64),

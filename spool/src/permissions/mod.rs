@@ -47,7 +47,7 @@ impl FilingOutcome {
     #[must_use]
     pub fn parts(&self) -> (&FiledRequest, &[PathBuf]) {
         match self {
-            Self::New(lodged, paths) | Self::Waiting(lodged, paths) => (lodged, paths),
+            Self::New(filed, paths) | Self::Waiting(filed, paths) => (filed, paths),
         }
     }
 }
@@ -88,8 +88,7 @@ impl PermissionStore {
         Ok(found.unwrap_or(ToolFinding::Missing))
     }
 
-    /// Files a permission request below `drafts`. An open request is not filed twice, unless its
-    /// files were deleted and cannot be answered.
+    /// Files a permission request below `drafts`, once while it is open and its files exist.
     ///
     /// # Errors
     /// None of it can be requested, or an I/O error.
@@ -103,7 +102,7 @@ impl PermissionStore {
         let (nonce, terms) = (random_nonce()?, self.terms.clone());
         self.journal.with_exclusive_lock(|journal| {
             let mut gone = None;
-            let asked = match journal.register().plan_request(source, calls, moment.now)? {
+            let requested = match journal.register().plan_request(source, calls, moment.now)? {
                 RequestPlan::AlreadyOpen(ask) => {
                     let paths = drafts::paths(drafts, ask);
                     if drafts::all_exist(&paths) {
@@ -124,10 +123,11 @@ impl PermissionStore {
                     moment.by.clone(),
                 )?;
             }
-            let (ask, bytes) = PermissionRequestFile::build(source, &asked, &terms, moment, nonce);
+            let (ask, bytes) =
+                PermissionRequestFile::build(source, &requested, &terms, moment, nonce);
             let paths = drafts::paths(drafts, &ask);
             journal.append_change(
-                PermissionChange::Lodged(ask.clone()),
+                PermissionChange::Filed(ask.clone()),
                 moment,
                 moment.by.clone(),
             )?;
@@ -198,8 +198,7 @@ impl PermissionStore {
         })
     }
 
-    /// Starts a new trail file with the current permissions. This also happens automatically when
-    /// the trail has grown.
+    /// Starts a new trail file with the current permissions, as happens when the trail has grown.
     ///
     /// # Errors
     /// An I/O error. The permissions stay as they were.
@@ -280,8 +279,8 @@ impl PermissionManager for PermissionStore {
         moment: &OperationContext,
     ) -> Result<BTreeMap<&'c ToolName, ToolFinding>, PermissionStoreError> {
         let register = self.journal.refresh()?;
-        let find = |tool, asked| register.find(source, tool, asked, moment.now);
-        Ok(calls.iter().map(|(tool, asked)| (tool, find(tool, asked))).collect())
+        let find = |tool, tool_calls| register.find(source, tool, tool_calls, moment.now);
+        Ok(calls.iter().map(|(tool, tool_calls)| (tool, find(tool, tool_calls))).collect())
     }
 
     fn set(
@@ -320,7 +319,7 @@ impl PermissionManager for PermissionStore {
                     let (ask, file) =
                         PermissionRequestFile::build(source, &calls, &terms, moment, nonce);
                     journal.append_change(
-                        PermissionChange::Lodged(ask.clone()),
+                        PermissionChange::Filed(ask.clone()),
                         moment,
                         moment.by.clone(),
                     )?;

@@ -12,13 +12,11 @@ use crate::error::SpoolError;
 use crate::ledger::HeadFile;
 
 impl PermissionTrail {
-    /// Returns the position that was read, and the checksum there.
     pub(super) fn position(&self) -> TrailHead {
         TrailHead { bytes: self.read_to, sum: self.sum.into() }
     }
 
-    /// Reads a trail for the first time and compares it with its head. The caller must hold the
-    /// exclusive lock.
+    /// Reads a trail for the first time and compares it with its head. Needs the exclusive lock.
     pub(super) fn check_head(&mut self) -> Result<(), PermissionStoreError> {
         let kept = self.open_head()?;
         self.due = kept.as_ref().map(|(_, head)| *head);
@@ -61,7 +59,6 @@ impl PermissionTrail {
         Ok(())
     }
 
-    /// Returns whether `head` is a head of the previous trail file.
     fn is_of_previous_file(&self, head: TrailHead) -> bool {
         let generation = self.head.as_ref().and_then(|head| head.generation.checked_sub(1));
         let Some(generation) = generation else { return false };

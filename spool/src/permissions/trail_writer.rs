@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::error::PermissionStoreError;
 use super::line::{self, LINE_BYTES_MAX, TrailChecksum, TrailFileHeader, TrailLine};
 
-/// A trail file that is being written.
 pub(super) struct TrailWriter {
     path: PathBuf,
     file: File,

@@ -1,5 +1,4 @@
-//! The requests that wait for an approval or a permission: one small file for each in
-//! `public/held/`. The request itself stays in `approved/`.
+//! The requests that wait for an approval or a permission: one file each in `public/held/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,8 +66,7 @@ impl Spool {
     }
 }
 
-/// Returns the published held requests, by the name of the file in `approved/`. A file that cannot
-/// be read is left out, because the list is only informative.
+/// Returns the published held requests, by the name in `approved/`. Unreadable files are left out.
 #[must_use]
 pub fn held_requests(spool: &Path) -> BTreeMap<String, HeldRequest> {
     let directory = spool.join("public/held");

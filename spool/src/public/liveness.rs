@@ -1,7 +1,6 @@
-//! Detects whether a daemon uses a spool, as far as the caller can see. The proof is the lock on
-//! `.lock`, which ends with the process in every case. Never infer liveness from a status file.
-//! Never take the lock when the list of locks is enough: a daemon that starts at that moment would
-//! fail to acquire it.
+//! Detects whether a daemon uses a spool, as far as the caller can see, by the lock on `.lock`,
+//! which always ends with the process. Never infer liveness from a status file. Never take the lock
+//! when the list of locks is enough: a daemon that starts at that moment would fail to acquire it.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -24,10 +23,9 @@ pub enum DaemonLiveness {
     Unknown,
 }
 
-/// Returns whether a daemon uses this spool. `told` is the status of the last daemon: it helps to
-/// interpret the kernel's list of locks and is not trusted.
+/// Returns whether a daemon uses this spool. The untrusted `status` helps to read the lock list.
 #[must_use]
-pub fn daemon_liveness(spool: &Path, told: Option<&PublishedStatus>) -> DaemonLiveness {
+pub fn daemon_liveness(spool: &Path, status: Option<&PublishedStatus>) -> DaemonLiveness {
     let lock = spool.join(".lock");
     let found = match fs::metadata(&lock) {
         Ok(found) => found,
@@ -35,14 +33,14 @@ pub fn daemon_liveness(spool: &Path, told: Option<&PublishedStatus>) -> DaemonLi
         Err(error) if error.kind() == io::ErrorKind::NotFound => return DaemonLiveness::NotRunning,
         Err(_) => return DaemonLiveness::Unknown,
     };
-    let told = told.map(|status| &status.process);
+    let process = status.map(|status| &status.process);
     let here = ProcessId::current();
-    let teller = told.filter(|process| process.shares_pid_namespace(&here)).map(|process| process.pid);
+    let status_pid = process.filter(|it| it.shares_pid_namespace(&here)).map(|it| it.pid);
     let read = || fs::read_to_string("/proc/locks").ok();
-    match find_lock(read, (found.dev(), found.ino()), teller) {
+    match find_lock(read, (found.dev(), found.ino()), status_pid) {
         LockListing::Holder(pid) => return DaemonLiveness::Running(Some(pid)),
         // The list is complete for a process in the PID namespace of the daemon.
-        LockListing::NotListed if teller.is_some() => return DaemonLiveness::NotRunning,
+        LockListing::NotListed if status_pid.is_some() => return DaemonLiveness::NotRunning,
         LockListing::NotListed | LockListing::Unclear => {}
     }
     match OpenOptions::new().read(true).custom_flags(nofollow()).open(&lock) {
@@ -59,7 +57,6 @@ fn nofollow() -> i32 {
     i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0)
 }
 
-/// The entry for one file in the kernel's list of locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LockListing {
     /// This process holds it exclusively.
@@ -74,12 +71,12 @@ enum LockListing {
 fn find_lock(
     mut read: impl FnMut() -> Option<String>,
     (device, inode): (u64, u64),
-    teller: Option<u32>,
+    status_pid: Option<u32>,
 ) -> LockListing {
     let mut seen = LockListing::NotListed;
     for _ in 0..LOCKS_READS {
         let Some(locks) = read() else { return LockListing::Unclear };
-        if let Some(pid) = lock_holder(&locks, device, inode, teller) {
+        if let Some(pid) = lock_holder(&locks, device, inode, status_pid) {
             return LockListing::Holder(pid);
         }
         if locks.contains(&format!(":{inode} ")) {
@@ -89,10 +86,9 @@ fn find_lock(
     seen
 }
 
-/// Returns the process that holds an exclusive lock on the file, from the kernel's list
-/// (proc_locks(5)). Some file systems report another device there; then the process must be the one
-/// that wrote the status.
-fn lock_holder(locks: &str, device: u64, inode: u64, teller: Option<u32>) -> Option<u32> {
+/// Returns the exclusive holder of the file's lock, from the kernel's list (proc_locks(5)). Some
+/// file systems report another device there; then the holder must be the process of the status.
+fn lock_holder(locks: &str, device: u64, inode: u64, status_pid: Option<u32>) -> Option<u32> {
     locks.lines().find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);
         if (words.next()?, words.next()?, words.next()?) != ("FLOCK", "ADVISORY", "WRITE") {
@@ -104,7 +100,7 @@ fn lock_holder(locks: &str, device: u64, inode: u64, teller: Option<u32>) -> Opt
         let on = (hex()?, hex()?);
         let same_inode = place.next()?.parse() == Ok(inode);
         let same_device = on == (major(device), minor(device));
-        (same_inode && (same_device || teller == Some(pid))).then_some(pid)
+        (same_inode && (same_device || status_pid == Some(pid))).then_some(pid)
     })
 }
 

@@ -1,12 +1,9 @@
-//! The files that the daemon publishes for readers, in `public/` of the spool: held requests
-//! (`held/<file>.json`), waiting requests (`waiting.json`), requests in progress (`running/<request
-//! id>.json`), the granted permissions (`permissions.json`), the active policy (`policy.yaml`), and
-//! the daemon's status (`status.json`).
-//!
-//! No decision may depend on these files: the daemon creates them anew at each start and reads none
-//! of them. They are renamed into place whole and never synced; losing them in a crash is harmless.
-//! `status.json` keeps space for its next version (`kept_room.rs`), so that it can report a full
-//! disk. Readers check with [`daemon_liveness`] that the daemon is still running.
+//! The files that the daemon publishes for readers in `public/` of the spool: `held/<file>.json`,
+//! `waiting.json`, `running/<request id>.json`, `permissions.json`, `policy.yaml`, `status.json`.
+//! No decision may depend on them: the daemon creates them anew at each start and reads none of
+//! them. They are renamed into place whole and never synced; losing them in a crash is harmless.
+//! `status.json` keeps space for its next version (`reserved_file.rs`), so that it can report a
+//! full disk. Readers check with [`daemon_liveness`] that the daemon is still running.
 
 mod held_requests;
 mod liveness;

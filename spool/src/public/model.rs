@@ -99,6 +99,7 @@ pub struct ActivePolicy {
 #[serde(deny_unknown_fields)]
 pub struct PublishedStatus {
     /// The process, and the scope in which its pid is valid.
+    #[serde(alias = "seat")]
     pub process: ProcessId,
     /// The version of the program.
     pub version: String,
@@ -109,15 +110,16 @@ pub struct PublishedStatus {
     /// The state.
     pub state: DaemonState,
     /// The reason for halting, or details of the state.
+    #[serde(alias = "why")]
     pub reason: Option<String>,
-    /// The reason why nothing is admitted while it serves, such as a full disk or an unreadable
-    /// trust store.
+    /// The reason why nothing is admitted while it serves, for example a full disk.
     pub admission_stopped: Option<String>,
     /// The number of requests in each state.
     pub counts: RequestCounts,
     /// The maximum number of concurrent runs.
     pub runs_max: u64,
     /// Bytes of memory reserved for the runs in progress.
+    #[serde(alias = "memory_bytes_promised")]
     pub memory_bytes_reserved: u64,
     /// The limit of the reserved memory; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,

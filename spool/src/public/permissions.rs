@@ -1,6 +1,5 @@
-//! The published permissions: `public/permissions.json`. It lists agent, tool and state; never the
-//! approver or the inputs. It shows an agent whether a request for permission makes sense, and is
-//! never read for a decision.
+//! The published permissions, `public/permissions.json`: agent, tool and state, never approver or
+//! inputs. They show an agent whether a request makes sense, and decide nothing.
 
 use std::path::Path;
 
@@ -52,12 +51,12 @@ impl PublishedPermissions {
     /// Builds the list from the register.
     #[must_use]
     pub fn of(register: &PermissionIndex, now: UtcTime) -> Self {
-        let mut standings = register.tool_grants();
-        let told = standings.by_ref().take(PERMISSIONS_MAX);
+        let mut tool_grants = register.tool_grants();
+        let first = tool_grants.by_ref().take(PERMISSIONS_MAX);
         let mut permissions: Vec<PublishedPermission> =
-            told.map(|(source, standing)| PublishedPermission::of(source, standing, now)).collect();
+            first.map(|(source, grants)| PublishedPermission::of(source, grants, now)).collect();
         permissions.sort_by(|a, b| (&a.source, &a.tool).cmp(&(&b.source, &b.tool)));
-        Self { at_utc: now.to_string(), whole: standings.next().is_none(), permissions }
+        Self { at_utc: now.to_string(), whole: tool_grants.next().is_none(), permissions }
     }
 
     /// Returns the permission for one tool; `None` if it was never decided.
@@ -68,14 +67,14 @@ impl PublishedPermissions {
 }
 
 impl PublishedPermission {
-    fn of(source: &PermissionSource, standing: &ToolGrants, now: UtcTime) -> Self {
-        let live = || standing.grants.iter().filter(|grant| grant.is_live(now));
+    fn of(source: &PermissionSource, tool_grants: &ToolGrants, now: UtcTime) -> Self {
+        let live = || tool_grants.grants.iter().filter(|grant| grant.is_live(now));
         let for_ever = live().any(|grant| grant.expires.is_none());
         let until = live().filter_map(|grant| grant.expires).max().filter(|_| !for_ever);
         Self {
             source: source.clone(),
-            tool: standing.tool.clone(),
-            state: standing.state(now),
+            tool: tool_grants.tool.clone(),
+            state: tool_grants.state(now),
             until_utc: until.map(|until| until.to_string()),
             limited: live().all(|grant| grant.uses_left.is_some() || grant.inputs.is_some())
                 && live().next().is_some(),
@@ -101,9 +100,12 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error. It only affects readers.
-    pub fn publish_permissions(&self, told: &PublishedPermissions) -> Result<(), SpoolError> {
+    pub fn publish_permissions(
+        &self,
+        permissions: &PublishedPermissions,
+    ) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        publish_json(&directory.join("permissions.json"), told)
+        publish_json(&directory.join("permissions.json"), permissions)
     }
 
     /// Removes the published permissions, because an earlier daemon's list is not an answer.

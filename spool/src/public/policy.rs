@@ -1,6 +1,5 @@
-//! The active policy, whole, as the daemon read it: `public/policy.yaml`. An agent reads it to see
-//! the available tools, and its digest can be compared with the one in a record. It is never read
-//! for a decision.
+//! The active policy as the daemon read it, `public/policy.yaml`. It shows agents the available
+//! tools, and its digest can be compared with a record's. It is never read for a decision.
 
 use std::path::Path;
 

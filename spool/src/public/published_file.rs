@@ -10,8 +10,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat, renameat};
 
 use crate::error::SpoolError;
 
-/// Publishes a file, readable by every user who may enter its directory. A reader sees either the
-/// old version or the new one, whole.
+/// Publishes a file for all users. A reader sees either the old version or the new one, whole.
 ///
 /// # Errors
 /// An I/O error. It only affects readers.
@@ -33,7 +32,6 @@ pub fn publish_file(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     renameat(CWD, &draft, CWD, path).map_err(SpoolError::errno(path, "rename"))
 }
 
-/// Publishes a JSON document.
 pub(super) fn publish_json(
     path: &Path,
     document: &impl serde::Serialize,
@@ -41,7 +39,6 @@ pub(super) fn publish_json(
     publish_file(path, &to_json(path, document)?)
 }
 
-/// Returns a document as JSON.
 pub(super) fn to_json(
     path: &Path,
     document: &impl serde::Serialize,
@@ -51,7 +48,6 @@ pub(super) fn to_json(
     })
 }
 
-/// Removes a published file.
 pub(super) fn remove(path: &Path) -> Result<(), SpoolError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -61,7 +57,6 @@ pub(super) fn remove(path: &Path) -> Result<(), SpoolError> {
     }
 }
 
-/// Removes a directory of published files.
 pub(super) fn remove_all(path: &Path) -> Result<(), SpoolError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -97,8 +92,7 @@ pub(super) fn read_from(file: &File, bytes_max: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the names of the published files in a directory, without `.json`. An unreadable
-/// directory counts as empty.
+/// Returns the names of published files without `.json`. An unreadable directory counts as empty.
 pub(super) fn published_names(directory: &Path) -> impl Iterator<Item = String> {
     let listed = fs::read_dir(directory);
     listed.into_iter().flatten().flatten().filter_map(|entry| {

@@ -1,9 +1,7 @@
 //! A status file that keeps space for its next version, so that it can be updated on a full disk.
-//!
-//! A hidden file of the same size exists next to it. While there is space, each version is a new
-//! file, renamed into place. Without space, the version is written into the hidden file, and the
-//! two exchange their names. A reader may still have the hidden file open, so the writer locks it
-//! first, and readers lock the file they read.
+//! While there is space, each version is a new file, renamed into place. Without space, it is
+//! written into a hidden file of the same size, and the two exchange their names. A reader may
+//! still have the hidden file open, so writers and readers lock the file that they use.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -24,12 +22,10 @@ const PADDED_BYTES: usize = 8 * 1024;
 const READ_TRIES: u32 = 100;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(5);
 
-/// Writes a text that may be padded with blanks. A reader that uses [`read_reserved`] sees either the
-/// old version or the new one, whole.
+/// Writes a text, padded with blanks. [`read_reserved`] sees the old version or the new one, whole.
 ///
 /// # Errors
-/// An I/O error, or the disk is full and a reader has the hidden file open. It only affects
-/// readers.
+/// An I/O error, or a full disk while a reader has the hidden file open. It only affects readers.
 pub(super) fn publish_reserved(path: &Path, text: &[u8]) -> Result<(), SpoolError> {
     let Some(filled) = padded(text) else { return publish_file(path, text) };
     match publish_file(path, &filled) {
@@ -38,7 +34,7 @@ pub(super) fn publish_reserved(path: &Path, text: &[u8]) -> Result<(), SpoolErro
             ensure_reserve(path).or_else(|error| if error.is_full() { Ok(()) } else { Err(error) })
         }
         Err(error) if error.is_full() => exchange(path, &filled),
-        told => told,
+        published => published,
     }
 }
 
@@ -87,29 +83,29 @@ fn reserve_path(path: &Path) -> PathBuf {
 
 /// Makes the hidden file, unless it exists with the right size.
 fn ensure_reserve(path: &Path) -> Result<(), SpoolError> {
-    let room = reserve_path(path);
-    let room_bytes = u64::try_from(PADDED_BYTES).unwrap_or(u64::MAX);
-    if fs::symlink_metadata(&room).is_ok_and(|it| it.is_file() && it.len() == room_bytes) {
+    let reserve = reserve_path(path);
+    let reserve_bytes = u64::try_from(PADDED_BYTES).unwrap_or(u64::MAX);
+    if fs::symlink_metadata(&reserve).is_ok_and(|it| it.is_file() && it.len() == reserve_bytes) {
         return Ok(());
     }
     // Write the bytes: not every file system keeps space that is only allocated.
-    publish_file(&room, &[b' '; PADDED_BYTES])
+    publish_file(&reserve, &[b' '; PADDED_BYTES])
 }
 
 fn exchange(path: &Path, filled: &[u8]) -> Result<(), SpoolError> {
-    let room = reserve_path(path);
+    let reserve = reserve_path(path);
     let written = || -> io::Result<FileLock> {
         let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or(0);
-        let file = OpenOptions::new().write(true).custom_flags(nofollow).open(&room)?;
+        let file = OpenOptions::new().write(true).custom_flags(nofollow).open(&reserve)?;
         let locked = FileLock::try_lock(file, LockMode::Exclusive)?;
         locked.file().write_all_at(filled, 0)?;
         locked.file().set_len(u64::try_from(filled.len()).unwrap_or(u64::MAX))?;
         locked.file().set_permissions(Permissions::from_mode(0o644))?;
         Ok(locked)
     };
-    let _locked = written().map_err(SpoolError::io(&room, "write"))?;
-    match renameat_with(CWD, &room, CWD, path, RenameFlags::EXCHANGE) {
-        Err(Errno::NOENT) => renameat(CWD, &room, CWD, path),
+    let _locked = written().map_err(SpoolError::io(&reserve, "write"))?;
+    match renameat_with(CWD, &reserve, CWD, path, RenameFlags::EXCHANGE) {
+        Err(Errno::NOENT) => renameat(CWD, &reserve, CWD, path),
         exchanged => exchanged,
     }
     .map_err(SpoolError::errno(path, "rename"))
@@ -132,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_has_room_for_its_next_version_from_the_first_on() {
+    fn a_published_file_has_space_for_its_next_version_from_the_first_on() {
         let path = place("kept-room");
         publish_reserved(&path, b"{1}").unwrap();
         assert_eq!((text(&path).as_str(), path.metadata().unwrap().len()), ("{1}", 8192));

@@ -1,5 +1,4 @@
-//! The requests in progress: one small file for each in `public/running/`, from the claim until its
-//! record is published.
+//! The requests in progress: one file each in `public/running/`, from the claim to the record.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,8 +31,7 @@ model::closed_set! {
 model::serialize_closed_set!(RunningStep);
 model::deserialize_closed_set!(RunningStep);
 
-/// A request in progress. The limits are the requested and granted ones; the usage is the
-/// launcher's last report.
+/// A request in progress: its requested and granted limits, and the launcher's last usage report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunningRequest {
@@ -115,9 +113,8 @@ impl Spool {
     }
 }
 
-/// Returns the published requests in progress, by request id. A file that cannot be read or names
-/// another request is left out. If [`super::daemon_liveness`] returns `NotRunning`, these were in progress
-/// when the daemon ended.
+/// Returns the published requests in progress, by request id, except unreadable or misnamed files.
+/// With [`super::daemon_liveness`] `NotRunning`, the daemon ended during them.
 #[must_use]
 pub fn running_requests(spool: &Path) -> BTreeMap<String, RunningRequest> {
     let directory = spool.join("public/running");

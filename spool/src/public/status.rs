@@ -52,8 +52,7 @@ impl Spool {
     }
 }
 
-/// Reads the status that the last daemon published. It does not prove that the daemon is running:
-/// check [`super::daemon_liveness`].
+/// Reads the last daemon's status, which does not prove that it runs: [`super::daemon_liveness`].
 ///
 /// # Errors
 /// Any [`PublishedFileError`].
@@ -69,7 +68,6 @@ pub fn published_status(spool: &Path) -> Result<PublishedStatus, PublishedFileEr
     }
 }
 
-/// Reads a published JSON document.
 pub(super) fn read_document<T: DeserializeOwned>(
     path: PathBuf,
     bytes_max: usize,
@@ -79,7 +77,6 @@ pub(super) fn read_document<T: DeserializeOwned>(
         .map_err(|error| PublishedFileError::Invalid(path, error.to_string()))
 }
 
-/// Reads a published file of any format.
 pub(super) fn read_bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, PublishedFileError> {
     read_published(path, bytes_max).map_err(|error| read_error(path, error))
 }

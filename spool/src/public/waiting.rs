@@ -1,6 +1,5 @@
-//! The waiting requests that the daemon has seen: `public/waiting.json`, one document with the
-//! oldest requests of each submitter. The requests stay in `approved/`. The length of the document
-//! does not depend on their number.
+//! The waiting requests, `public/waiting.json`: one document of limited length with the oldest
+//! requests of each submitter. The requests stay in `approved/`.
 
 use std::path::Path;
 
@@ -43,9 +42,9 @@ impl Spool {
     ///
     /// # Errors
     /// An I/O error. It only affects readers.
-    pub fn publish_waiting(&self, told: &PublishedWaiting) -> Result<(), SpoolError> {
+    pub fn publish_waiting(&self, waiting: &PublishedWaiting) -> Result<(), SpoolError> {
         let directory = make_dir(&self.public(), 0o755)?;
-        publish_json(&directory.join("waiting.json"), told)
+        publish_json(&directory.join("waiting.json"), waiting)
     }
 
     /// Removes the published list.
@@ -57,11 +56,10 @@ impl Spool {
     }
 }
 
-/// Returns the published waiting requests. An unreadable list counts as empty, because it is only
-/// informative.
+/// Returns the published waiting requests. An unreadable list counts as empty.
 #[must_use]
 pub fn waiting_requests(spool: &Path) -> Vec<WaitingRequest> {
-    let told =
+    let published =
         read_document::<PublishedWaiting>(spool.join("public/waiting.json"), WAITING_BYTES_MAX);
-    told.map(|told| told.waiting).unwrap_or_default()
+    published.map(|it| it.waiting).unwrap_or_default()
 }

@@ -18,7 +18,6 @@ use crate::state::{
 };
 use crate::sync;
 
-/// The findings for one claim that no live process holds.
 pub(super) struct ClaimFindings {
     pub(super) state: ClaimFiles,
     pub(super) note: Option<ClaimNote>,
@@ -26,7 +25,6 @@ pub(super) struct ClaimFindings {
     pub(super) promised: Option<ResultId>,
     /// The ledger has its line, and a note that no tool was started.
     pub(super) never_started: bool,
-    /// The directory of its result.
     pub(super) results: PathBuf,
 }
 
@@ -100,7 +98,7 @@ impl Spool {
         &self,
         claim: &ClaimId,
         directory: &Path,
-        asked: &mut RecoveryContext<'_>,
+        context: &mut RecoveryContext<'_>,
     ) -> Result<ClaimFindings, SpoolError> {
         let note = read_claim_note(directory)?;
         let (promise, intent, promised) = self.promise(claim, directory)?;
@@ -118,9 +116,9 @@ impl Spool {
             state.published = PathPresence::of(&results.join(id.as_str()));
             state.archived = PathPresence::of(&self.archive().join(id.as_str()));
             state.quarantined = PathPresence::of(&self.quarantine().join(id.as_str()));
-            state.hidden = asked.hidden(&results.join(format!(".new-{id}")))?;
+            state.hidden = context.hidden(&results.join(format!(".new-{id}")))?;
             if state.published == PathPresence::Absent {
-                state.removed = asked.was_removed(self.state_dir(), id)?;
+                state.removed = context.was_removed(self.state_dir(), id)?;
             }
         }
         let never_started = self.ledger().was_never_started(claim);

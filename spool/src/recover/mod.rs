@@ -1,10 +1,8 @@
 //! Recovery after a crash: takes every claim through the [state table](crate::state), one step at a
 //! time, until nothing is left to do. Returns the runs that were begun and have no record, to be
-//! recorded.
-//!
-//! Recovery may be killed between any two steps: every decision depends only on the files, not on
-//! earlier steps. It must never continue from a file that is not durable yet, because the power may
-//! fail next.
+//! recorded. Recovery may be killed between any two steps: every decision depends only on the
+//! files, not on earlier steps. It must never continue from a file that is not durable yet, because
+//! the power may fail next.
 
 mod gather;
 mod sweep;
@@ -44,8 +42,7 @@ pub struct RecoveryReport {
     pub completed: Vec<ResultId>,
     /// Claims that are left unchanged for the operator.
     pub misplaced: Vec<IllegalClaim>,
-    /// Names of claimed files that are still in `approved/`, because they could not be removed or
-    /// wait for the operator. They must not be claimed again.
+    /// Names of claimed files that are still in `approved/` and must not be claimed again.
     pub left: Vec<String>,
 }
 
@@ -59,9 +56,8 @@ pub struct IllegalClaim {
 }
 
 impl Spool {
-    /// Recovers every claim that no live process holds. Finishes what it can, and returns the runs
-    /// that were begun and not published, to be recorded. `is_whole` checks that a hidden result
-    /// has everything a published one must have: a signature, a log entry, and the named files.
+    /// Recovers every claim that no live process holds; returns the runs to be recorded. `is_whole`
+    /// checks that a hidden result has its signature, its log entry and the named files.
     ///
     /// # Errors
     /// An I/O error, or an error of `is_whole`. It is safe to try again later.
@@ -69,7 +65,7 @@ impl Spool {
         &self,
         is_whole: &mut dyn FnMut(&Path) -> Result<bool, SpoolError>,
     ) -> Result<RecoveryReport, SpoolError> {
-        let mut asked = RecoveryContext { is_whole, removed: None };
+        let mut context = RecoveryContext { is_whole, removed: None };
         let mut recovered = RecoveryReport {
             unfinished: Vec::new(),
             completed: Vec::new(),
@@ -92,7 +88,7 @@ impl Spool {
             let lock = lock_of(&directory)?;
             match (ClaimId::from_name(&name), lock) {
                 (Some(claim), Some(lock)) => {
-                    kept.extend(self.recover_claim(claim, lock, &mut asked, &mut recovered)?);
+                    kept.extend(self.recover_claim(claim, lock, &mut context, &mut recovered)?);
                 }
                 // If that process dies now, the next recovery needs its hidden result.
                 (Some(claim), None) => kept.extend(self.promise(&claim, &directory)?.2),
@@ -111,12 +107,12 @@ impl Spool {
         &self,
         claim: ClaimId,
         lock: FileLock,
-        asked: &mut RecoveryContext<'_>,
+        context: &mut RecoveryContext<'_>,
         recovered: &mut RecoveryReport,
     ) -> Result<Option<ResultId>, SpoolError> {
         let directory = self.work().join(claim.as_str());
         loop {
-            let found = self.gather(&claim, &directory, asked)?;
+            let found = self.gather(&claim, &directory, context)?;
             let id = found.promised.clone();
             match next_action(&found.state) {
                 RecoveryAction::Skip => return Ok(id),
@@ -151,9 +147,9 @@ impl Spool {
                     // The result has its name, which may not be durable yet.
                     sync::sync_dir(results).map_err(SpoolError::unsynced(results))?;
                     if let (Some(note), Some(id)) = (&found.note, &id) {
-                        let told = (id, results.join(id.as_str()));
+                        let published = (id, results.join(id.as_str()));
                         if let SubmissionState::NotRemoved(error) =
-                            self.finish_claim(&claim, note, &told, place)?
+                            self.finish_claim(&claim, note, &published, place)?
                         {
                             tracing::warn!("{error}; recorded, and ignored until it changes");
                             recovered.left.push(note.file_name.clone());
@@ -165,9 +161,8 @@ impl Spool {
         }
     }
 
-    /// Abandons a claim that a lack of space stopped, if it was neither begun nor promised a
-    /// result. The original is then claimed again. Otherwise the claim is left for recovery.
-    /// Returns whether it was abandoned.
+    /// Abandons a claim that lacked space, if it was neither begun nor promised a result; its
+    /// original is claimed again. Recovery handles any other. Returns whether it was abandoned.
     ///
     /// # Errors
     /// The claim or the ledger cannot be read.
@@ -208,8 +203,8 @@ impl Spool {
         unfinished: UnfinishedRun,
         receipt: &Receipt,
     ) -> Result<SubmissionState, SpoolError> {
-        let told = (receipt.result_id(), receipt.path().to_owned());
-        self.finish_claim(&unfinished.claim, &unfinished.note, &told, Destination::Archive)
+        let published = (receipt.result_id(), receipt.path().to_owned());
+        self.finish_claim(&unfinished.claim, &unfinished.note, &published, Destination::Archive)
     }
 
     fn finish_claim(

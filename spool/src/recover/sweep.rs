@@ -26,8 +26,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Removes hidden results that earlier processes began to collect and that no existing claim
-    /// needs.
+    /// Removes hidden results of earlier processes that no existing claim needs.
     pub(super) fn sweep_hidden(&self, kept: &HashSet<ResultId>) -> Result<(), SpoolError> {
         for name in names(self.results())? {
             let path = self.results().join(&name);

@@ -13,13 +13,12 @@ use crate::ledger::Intent;
 use crate::lock::FileLock;
 use crate::sidecars::Sidecars;
 
-/// A run that was begun and whose outcome is unknown, or that was never started. It must be
-/// recorded as `indeterminate`, or as `setup_error`.
+/// A begun run, to be recorded as `indeterminate`, or as `setup_error` if it was never started.
 #[must_use]
 pub struct UnfinishedRun {
     pub(super) note: ClaimNote,
     bytes: Vec<u8>,
-    companions: Sidecars,
+    sidecars: Sidecars,
     pub(super) claim: ClaimId,
     request_id: RequestId,
     result_id: ResultId,
@@ -43,13 +42,13 @@ impl UnfinishedRun {
     /// Returns the signatures next to the request.
     #[must_use]
     pub fn signatures(&self) -> &[SignatureFile] {
-        &self.companions.signatures
+        &self.sidecars.signatures
     }
 
     /// Returns the AIS bundle next to the request.
     #[must_use]
     pub fn ais(&self) -> &AisFile {
-        &self.companions.ais
+        &self.sidecars.ais
     }
 
     /// Returns the file name of the request.
@@ -100,8 +99,7 @@ impl UnfinishedRun {
         &self.approval
     }
 
-    /// Returns the granted hosts, or `None` if the ledger does not list them, which is not an empty
-    /// list.
+    /// Returns the granted hosts. `None`, if the ledger does not list them, is not an empty list.
     #[must_use]
     pub fn hosts(&self) -> Option<&[String]> {
         self.hosts.as_deref()
@@ -143,7 +141,7 @@ impl UnfinishedRun {
         let path = directory.join("request.md");
         Ok(Self {
             bytes: fs::read(&path).map_err(SpoolError::io(&path, "read"))?,
-            companions: Sidecars::of(directory, &note.file_name)?,
+            sidecars: Sidecars::of(directory, &note.file_name)?,
             request_id: intent.request_id.parse().map_err(|_| wrong("read the request id"))?,
             result_id: promised.ok_or_else(|| wrong("read the result id"))?,
             begun: intent.begun.parse().map_err(|_| wrong("read the time"))?,

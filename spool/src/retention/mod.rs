@@ -1,12 +1,10 @@
 //! Retention: deletes expired entries of `results/`, `archive/` and `quarantine/`. Each kind has
-//! its own bounds and is kept for ever without any. The kinds are independent: a quarantined
-//! request may be deleted before its record, and an archived request after it.
-//!
-//! Retention must never delete an incomplete or unpublished result (record, signature, bundle, log
-//! proof), a result promised to an existing claim, a hidden entry, a foreign name, or an entry
-//! younger than one hour. It must never delete a line of the ledger, an entry of the log or a key.
-//! For a result, the mark in `<state>/removed` is made durable first; then the result gets a hidden
-//! name, and then it is removed. The next round completes any step that a crash prevented.
+//! its own bounds, is kept for ever without any, and does not depend on the other kinds. Retention
+//! must never delete an incomplete or unpublished result (record, signature, bundle, log proof), a
+//! result promised to an existing claim, a hidden entry, a foreign name, an entry younger than one
+//! hour, a line of the ledger, an entry of the log or a key. For a result, the mark in
+//! `<state>/removed` is made durable first; then the result gets a hidden name, and then it is
+//! removed. The next round completes any step that a crash prevented.
 
 mod marks;
 mod plan;

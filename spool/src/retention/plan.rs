@@ -1,6 +1,5 @@
-//! Selects the expired entries. The code is pure, so that tests can try every order and bound. It
-//! must never select an entry before an older one that may be removed, nor an entry younger than
-//! the floor.
+//! Selects the expired entries; pure, so that tests can try every order and bound. It must never
+//! select an entry before an older one that may be removed, nor one younger than the floor.
 
 use std::collections::BinaryHeap;
 use std::num::NonZero;
@@ -70,19 +69,19 @@ impl OldestEntries {
         Self { most, oldest: BinaryHeap::new(), now, count: 0, bytes: 0 }
     }
 
-    /// Adds an entry. `may_go` returns whether it may be removed at all; it is only called for old
-    /// entries.
+    /// Adds an entry. `may_go`, called for old entries only, returns whether it may be removed.
     pub fn offer(&mut self, entry: RetentionEntry, may_go: impl FnOnce(&RetentionEntry) -> bool) {
         self.count = self.count.saturating_add(1);
         self.bytes = self.bytes.saturating_add(entry.bytes);
         if entry.at.unix() > self.now.unix().saturating_sub(FLOOR_SEC) {
             return;
         }
-        let has_room = self.oldest.len() < self.most;
-        if (has_room || self.oldest.peek().is_some_and(|newest| entry < *newest)) && may_go(&entry)
+        let has_capacity = self.oldest.len() < self.most;
+        if (has_capacity || self.oldest.peek().is_some_and(|newest| entry < *newest))
+            && may_go(&entry)
         {
             self.oldest.push(entry);
-            if !has_room {
+            if !has_capacity {
                 self.oldest.pop();
             }
         }

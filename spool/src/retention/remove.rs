@@ -37,8 +37,7 @@ pub struct RemovalRound {
 }
 
 impl Spool {
-    /// Removes expired entries, at most `most` of each kind. Stops early if `is_stopped` returns
-    /// true.
+    /// Removes at most `most` expired entries of each kind, until `is_stopped` returns true.
     ///
     /// # Errors
     /// An entry cannot be read, or a mark cannot be made durable. Nothing more is removed then.

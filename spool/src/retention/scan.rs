@@ -38,7 +38,6 @@ pub fn dry_run(
 }
 
 impl Spool {
-    /// Returns the first expired entries, at most `most` of each kind.
     pub(super) fn expired_entries(
         &self,
         keep: &RetentionPolicy,
@@ -103,8 +102,7 @@ fn is_complete(kind: RetentionKind, path: &Path, id: &str) -> bool {
     is_directory && endings.iter().all(|ending| is_file(format!("{id}{ending}")))
 }
 
-/// Returns whether an entry was last changed before the floor. The time in its name is the start of
-/// the run, which may be long.
+/// Returns whether an entry was last changed before the floor: its name has the start of the run.
 fn is_settled(path: &Path, now: UtcTime) -> bool {
     let found = fs::symlink_metadata(path).map(|found| found.mtime());
     found.is_ok_and(|changed_sec| changed_sec <= now.unix().saturating_sub(FLOOR_SEC))

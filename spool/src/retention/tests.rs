@@ -1,5 +1,4 @@
-//! The selected entries match a simple reading of the bounds, and only these are removed, in a safe
-//! order.
+//! Exactly the entries that a simple reading of the bounds selects are removed, in a safe order.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,7 +35,6 @@ fn bounds() -> impl Strategy<Value = RetentionBounds> {
     (days, count, bytes).prop_map(|(days, count, bytes)| RetentionBounds { days, count, bytes })
 }
 
-/// Entries, each with whether it may be removed.
 fn entries() -> impl Strategy<Value = Vec<(RetentionEntry, bool)>> {
     let entry = (0..8 * DAY, 0_u64..60, any::<bool>());
     prop::collection::vec(entry, 0..30).prop_map(|them| {
@@ -158,26 +156,26 @@ fn names(path: &Path) -> Vec<String> {
 
 #[test]
 fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
-    let desk = RetentionTestDir::new("retain");
-    let spool = Spool::open_for_daemon(&desk.places()).unwrap();
-    let old = desk.make("results", 3, &WHOLE);
-    let unsigned = desk.make("results", 4, &[".md", ".bundle.json", ".tlog-proof"]);
-    let unlogged = desk.make("results", 5, &[".md", ".md.sig", ".bundle.json"]);
-    let promised = desk.make("results", 6, &WHOLE);
-    let just_published = desk.make("results", 7, &WHOLE);
-    desk.touch("results", &just_published, 0);
-    let young = desk.make("results", 0, &WHOLE);
-    let archived = desk.make("archive", 3, &["", ".md"]);
-    let quarantined = desk.make("quarantine", 9, &[]);
-    let results = desk.places().results;
+    let dir = RetentionTestDir::new("retain");
+    let spool = Spool::open_for_daemon(&dir.places()).unwrap();
+    let old = dir.make("results", 3, &WHOLE);
+    let unsigned = dir.make("results", 4, &[".md", ".bundle.json", ".tlog-proof"]);
+    let unlogged = dir.make("results", 5, &[".md", ".md.sig", ".bundle.json"]);
+    let promised = dir.make("results", 6, &WHOLE);
+    let just_published = dir.make("results", 7, &WHOLE);
+    dir.touch("results", &just_published, 0);
+    let young = dir.make("results", 0, &WHOLE);
+    let archived = dir.make("archive", 3, &["", ".md"]);
+    let quarantined = dir.make("quarantine", 9, &[]);
+    let results = dir.places().results;
     for name in ["lost+found", ".new-TS-20200101-000000Z-TR-20260209-160501Z-1", ".gone-x"] {
         fs::create_dir(results.join(name)).unwrap();
     }
-    let work = desk.places().spool.join("work").join("0".repeat(32));
+    let work = dir.places().spool.join("work").join("0".repeat(32));
     fs::create_dir(&work).unwrap();
     fs::write(work.join("result.json"), format!("{{\"result_id\":\"{promised}\"}}")).unwrap();
 
-    let seen = dry_run(&desk.places(), &one_day(), now()).unwrap();
+    let seen = dry_run(&dir.places(), &one_day(), now()).unwrap();
     assert_eq!(names(&results).len(), 9, "a look changed something");
     let removal = spool.remove_expired(&one_day(), now(), 100, &|| false).unwrap();
     assert!(!removal.may_have_more);
@@ -197,9 +195,9 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
     left.push(".new-TS-20200101-000000Z-TR-20260209-160501Z-1".to_owned());
     left.sort();
     assert_eq!(names(&results), left);
-    let marks = removed_results(&desk.places().state).unwrap();
+    let marks = removed_results(&dir.places().state).unwrap();
     assert!(marks.len() == 1 && marks.contains(&old), "{marks:?}");
-    let lines = fs::read_to_string(desk.places().state.join("removed")).unwrap();
+    let lines = fs::read_to_string(dir.places().state.join("removed")).unwrap();
     let sha256 = Sha256::of(b"0123456789");
     let line = format!(
         "{{\"result_id\":\"{old}\",\"at\":\"{}\",\"record_sha256\":\"{sha256}\"}}\n",
@@ -209,11 +207,11 @@ fn what_goes_is_marked_first_and_what_is_not_whole_or_promised_stays() {
 }
 
 #[test]
-fn rounds_are_bounded_and_end_when_told_and_a_torn_mark_is_cut() {
-    let desk = RetentionTestDir::new("rounds");
-    let spool = Spool::open_for_daemon(&desk.places()).unwrap();
-    let ids: Vec<String> = (2..7).map(|days| desk.make("results", days, &WHOLE)).collect();
-    let removed = desk.places().state.join("removed");
+fn rounds_are_bounded_and_end_on_request_and_a_torn_mark_is_cut() {
+    let dir = RetentionTestDir::new("rounds");
+    let spool = Spool::open_for_daemon(&dir.places()).unwrap();
+    let ids: Vec<String> = (2..7).map(|days| dir.make("results", days, &WHOLE)).collect();
+    let removed = dir.places().state.join("removed");
     let whole =
         format!("{{\"result_id\":\"{}\",\"at\":\"{}\",\"record_sha256\":\"0\"}}\n", ids[0], now());
     fs::write(&removed, format!("{whole}{{\"result_id\":\"TS-")).unwrap();
@@ -224,6 +222,6 @@ fn rounds_are_bounded_and_end_when_told_and_a_torn_mark_is_cut() {
     assert_eq!(first.outcomes[0].0.result_id, ids[4]);
     let second = spool.remove_expired(&one_day(), now(), 4, &|| false).unwrap();
     assert!(!second.may_have_more && second.outcomes.len() == 3);
-    assert_eq!(removed_results(&desk.places().state).unwrap().len(), 5);
-    assert!(names(&desk.places().results).is_empty());
+    assert_eq!(removed_results(&dir.places().state).unwrap().len(), 5);
+    assert!(names(&dir.places().results).is_empty());
 }

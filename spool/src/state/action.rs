@@ -14,8 +14,7 @@ pub enum Destination {
     Quarantine,
 }
 
-/// Recovery's next step. Recovery reads the state again after each step, until nothing is left to
-/// do.
+/// Recovery's next step. Recovery reads the state again after each, until nothing is left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryAction {
     /// Nothing is left to do.

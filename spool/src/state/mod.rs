@@ -14,8 +14,7 @@
 //! | [`OriginalState`] | the file in `approved/`, or its current place |
 //! | `slot` | `staging/<c>` |
 //!
-//! The legal states, in the order in which a request reaches them. `-` means absent; an empty field
-//! means any value.
+//! The legal states, in the order in which a request reaches them (`-`: absent; empty: any value).
 //!
 //! | claim | promise | hidden | published | original | meaning | step |
 //! |---|---|---|---|---|---|---|

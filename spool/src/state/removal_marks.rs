@@ -1,8 +1,7 @@
 //! The marks of retention: `<state>/removed`, one line per result that retention removed. They
-//! distinguish an expired result from one that was removed in another way. The line is appended,
-//! durably, before anything of the result is removed; a line whose result still exists is harmless.
-//!
-//! A line is a JSON object and a line feed:
+//! distinguish an expired result from one that was removed otherwise. A line is appended durably
+//! before anything of the result is removed; a line whose result still exists is harmless. It is a
+//! JSON object and a line feed:
 //! `{"result_id":"TS-…","at":"2026-02-09T17:00:00Z","record_sha256":"…","log_index":17}`.
 
 use std::collections::HashSet;
@@ -55,8 +54,7 @@ impl fmt::Display for RemovalMarksError {
 
 impl std::error::Error for RemovalMarksError {}
 
-/// Returns the ids of every result that retention removed. An unfinished last line does not count:
-/// its append never ended, so nothing was removed because of it.
+/// Returns the ids of all removed results. Nothing was removed because of an unfinished last line.
 ///
 /// # Errors
 /// [`RemovalMarksError`]: an I/O error, or the first invalid line.

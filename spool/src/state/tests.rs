@@ -102,24 +102,28 @@ fn every_way_ends_and_none_ends_in_what_is_illegal() {
 }
 
 #[test]
-fn nothing_runs_or_is_told_twice() {
+fn nothing_runs_or_is_recorded_twice() {
     for state in product() {
-        let told = state.published == PathPresence::Present;
+        let is_published = state.published == PathPresence::Present;
         match next_action(&state) {
             RecoveryAction::Record => {
-                assert_eq!((state.promise, told), (PromiseState::Begun, false), "{state:?}");
+                assert_eq!(
+                    (state.promise, is_published),
+                    (PromiseState::Begun, false),
+                    "{state:?}"
+                );
                 assert_eq!(state.hidden, HiddenState::Absent, "{state:?}");
             }
             // A forgotten request is claimed again.
             RecoveryAction::RemoveClaim => {
-                assert!(!told && state.promise != PromiseState::Begun, "{state:?}");
+                assert!(!is_published && state.promise != PromiseState::Begun, "{state:?}");
                 assert_ne!(state.hidden, HiddenState::Whole, "{state:?}");
             }
             RecoveryAction::Publish => {
-                assert_eq!((state.hidden, told), (HiddenState::Whole, false), "{state:?}")
+                assert_eq!((state.hidden, is_published), (HiddenState::Whole, false), "{state:?}")
             }
-            RecoveryAction::Finish(_) => assert!(told, "{state:?}"),
-            RecoveryAction::RemoveHidden => assert!(!told, "{state:?}"),
+            RecoveryAction::Finish(_) => assert!(is_published, "{state:?}"),
+            RecoveryAction::RemoveHidden => assert!(!is_published, "{state:?}"),
             _ => {}
         }
     }

@@ -1,5 +1,4 @@
-//! Places single files and directories in the spool: whole, durable, accessible to the daemon, and
-//! never over an existing object.
+//! Places objects in the spool: whole, durable, accessible to the daemon, and never over another.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -58,7 +57,6 @@ pub(super) fn fill(mut file: &File, mut from: impl io::Read) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(FILE_MODE))
 }
 
-/// Makes the parent directories of a file below `root`.
 pub(super) fn make_parents(root: &Path, name: &Path) -> io::Result<()> {
     let mut path = root.to_owned();
     for component in name.parent().into_iter().flat_map(Path::components) {

@@ -98,7 +98,6 @@ impl ModelDisk {
         self.contents[file].now.push_str(text);
     }
 
-    /// Cuts off an unfinished last line.
     pub(crate) fn cut_unfinished_line(&mut self, path: &str) {
         let content = &mut self.contents[self.now[path]].now;
         let whole = content.rfind('\n').map_or(0, |at| at + 1);
@@ -111,7 +110,6 @@ impl ModelDisk {
         }
     }
 
-    /// Renames a file or a directory. The new name must be free.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         assert!(!self.is_there(to), "{to} already exists");
         self.change(NameOp::Rename(from.to_owned(), to.to_owned()));
@@ -121,13 +119,11 @@ impl ModelDisk {
         self.now.contains_key(path) || !self.below(path).is_empty()
     }
 
-    /// Returns the paths of the files below a directory.
     pub(crate) fn below(&self, directory: &str) -> Vec<String> {
         let below = format!("{directory}/");
         self.now.keys().filter(|path| path.starts_with(&below)).cloned().collect()
     }
 
-    /// Returns the names in a directory.
     pub(crate) fn list(&self, directory: &str) -> Vec<String> {
         let names = self.below(directory).into_iter();
         let mut names: Vec<String> = names
@@ -141,7 +137,6 @@ impl ModelDisk {
         Some(self.contents[*self.now.get(path)?].now.as_str())
     }
 
-    /// Returns the file with this name.
     pub(crate) fn file(&self, path: &str) -> Option<usize> {
         self.now.get(path).copied()
     }

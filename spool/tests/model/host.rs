@@ -50,7 +50,6 @@ pub(crate) struct ModelHost {
     ids: usize,
 }
 
-/// Returns a path on the spool's file system.
 fn at(path: &str) -> String {
     format!("spool/{path}")
 }
@@ -170,7 +169,6 @@ impl ModelHost {
         self.finish(claim, id, Destination::Quarantine)
     }
 
-    /// Records and publishes a result durably.
     fn record(&mut self, request: usize, id: usize) -> Result<(), ModelStopped> {
         let hidden = format!("results/.new-{id}");
         for part in PARTS {
@@ -243,7 +241,6 @@ impl ModelHost {
         parts && self.request_of(result).is_some()
     }
 
-    /// Returns the request of a result.
     pub(crate) fn request_of(&self, result: &str) -> Option<usize> {
         self.disk.read(&format!("{result}/of"))?.strip_suffix(';')?.parse().ok()
     }

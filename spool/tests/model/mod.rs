@@ -14,7 +14,6 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The kind of a crash.
 #[derive(Clone, Debug)]
 enum Crash {
     /// Everything written still exists.
@@ -52,10 +51,10 @@ fn check_always(host: &ModelHost) {
 
 fn check_at_the_end(host: &ModelHost, kinds: &[ModelRequest]) {
     check_always(host);
-    let told = host.disk.list("results");
+    let results = host.disk.list("results");
     for request in 0..kinds.len() {
         let of =
-            told.iter().filter(|id| host.request_of(&format!("results/{id}")) == Some(request));
+            results.iter().filter(|id| host.request_of(&format!("results/{id}")) == Some(request));
         let of: Vec<_> = of.collect();
         assert_eq!(of.len(), 1, "request {request} was recorded as {of:?}");
         let log = format!("log/{}", of[0]);
@@ -90,7 +89,7 @@ fn runner(cases: u32) -> TestRunner {
 }
 
 #[test]
-fn every_request_is_told_once_and_runs_at_most_once() {
+fn every_request_is_recorded_once_and_runs_at_most_once() {
     let checked = runner(5_000).run(&scenarios(), |scenario| {
         play(&scenario, NameLoss::InOrder, BrokenRule::Nothing);
         Ok(())
@@ -108,7 +107,6 @@ fn the_same_where_any_name_may_be_lost() {
     checked.unwrap();
 }
 
-/// Checks that the model notices every broken rule.
 #[test]
 fn a_broken_rule_is_noticed() {
     let rules = [

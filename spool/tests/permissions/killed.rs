@@ -26,8 +26,8 @@ fn writes_until_it_is_killed() {
     let mut out = std::io::stdout().lock();
     for number in first..first + WORKFLOWS_A_ROUND {
         let mine = source(number);
-        let lodged = store.add_request(&mine, &calls(&["a"]), &noon(), number).unwrap();
-        store.set(&mine, &answer(&lodged, &["a"], &[], None), &noon()).unwrap();
+        let filed = store.add_request(&mine, &calls(&["a"]), &noon(), number).unwrap();
+        store.set(&mine, &answer(&filed, &["a"], &[], None), &noon()).unwrap();
         writeln!(out, "\ngranted {number}").unwrap();
         if number % 2 == 1 {
             store.revoke(&mine, &tool("a"), None, &noon()).unwrap();
@@ -52,16 +52,16 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let said = BufReader::new(child.stdout.take().unwrap());
+        let output = BufReader::new(child.stdout.take().unwrap());
         let reader =
-            thread::spawn(move || said.lines().map_while(Result::ok).collect::<Vec<String>>());
+            thread::spawn(move || output.lines().map_while(Result::ok).collect::<Vec<String>>());
         thread::sleep(Duration::from_micros(30_000 + round * 2_711));
         child.kill().unwrap();
         child.wait().unwrap();
-        let said = reader.join().unwrap();
+        let output = reader.join().unwrap();
         let mut store = place.open();
         let (mut granted, mut revoked) = (Vec::new(), Vec::new());
-        for line in &said {
+        for line in &output {
             // The last line may be truncated.
             let number = |word: &str| line.strip_prefix(word).and_then(|it| it.parse::<u64>().ok());
             granted.extend(number("granted "));

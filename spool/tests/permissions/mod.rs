@@ -191,17 +191,17 @@ fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
     let mine = source(1);
     let drafts = place.path("drafts");
     let (mut one, mut other) = (place.open(), place.open());
-    let asked = calls(&["a"]);
-    let first = one.file_request(&mine, &asked, &noon(), &drafts).unwrap();
-    let (lodged, paths) = first.parts();
+    let requested = calls(&["a"]);
+    let first = one.file_request(&mine, &requested, &noon(), &drafts).unwrap();
+    let (filed, paths) = first.parts();
     assert!(matches!(first, FilingOutcome::New(..)));
-    assert_eq!(fs::read(&paths[0]).unwrap(), *lodged.file.as_ref().unwrap());
-    let again = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
-    assert!(matches!(&again, FilingOutcome::Waiting(waits, _) if waits.ask == lodged.ask));
+    assert_eq!(fs::read(&paths[0]).unwrap(), *filed.file.as_ref().unwrap());
+    let again = other.file_request(&mine, &requested, &noon(), &drafts).unwrap();
+    assert!(matches!(&again, FilingOutcome::Waiting(waits, _) if waits.ask == filed.ask));
     assert_eq!(fs::read_dir(drafts.join("permissions")).unwrap().count(), 1);
     fs::remove_file(&paths[0]).unwrap();
-    let anew = other.file_request(&mine, &asked, &noon(), &drafts).unwrap();
-    assert!(matches!(&anew, FilingOutcome::New(new, _) if new.ask.id != lodged.ask.id));
+    let anew = other.file_request(&mine, &requested, &noon(), &drafts).unwrap();
+    assert!(matches!(&anew, FilingOutcome::New(new, _) if new.ask.id != filed.ask.id));
     // If it cannot be filed, no request is waiting.
     let file = place.path("no-directory");
     fs::write(&file, "").unwrap();

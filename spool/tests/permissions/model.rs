@@ -14,7 +14,7 @@ const TOOLS: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Clone, Debug)]
 enum StoreOperation {
-    Lodge(u64, usize),
+    AddRequest(u64, usize),
     /// Answers the permission request that was filed this many steps ago.
     Answer(usize, u8, Option<u32>),
     Spend(u64, usize),
@@ -30,9 +30,9 @@ enum StoreOperation {
 fn step() -> impl Strategy<Value = StoreOperation> {
     let (who, which) = (0_u64..3, 0_usize..3);
     prop_oneof![
-        4 => (who.clone(), 0_usize..7).prop_map(|(who, set)| StoreOperation::Lodge(who, set)),
+        4 => (who.clone(), 0_usize..7).prop_map(|(who, set)| StoreOperation::AddRequest(who, set)),
         6 => (0_usize..4, 0_u8..16, prop::option::of(1_u32..3))
-            .prop_map(|(ago, said, uses)| StoreOperation::Answer(ago, said, uses)),
+            .prop_map(|(ago, output, uses)| StoreOperation::Answer(ago, output, uses)),
         3 => (who.clone(), which.clone()).prop_map(|(who, tool)| StoreOperation::Spend(who, tool)),
         1 => (who.clone(), which.clone()).prop_map(|(who, tool)| StoreOperation::Revoke(who, tool)),
         1 => (who.clone(), which.clone(), 0_usize..2)
@@ -55,8 +55,7 @@ fn some(bits: usize) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the result of an operation without the ids of grants, which a new trail file does not
-/// reset.
+/// Returns the result without the ids of grants, which a new trail file does not reset.
 fn plain<E: std::fmt::Debug>(
     done: Result<Option<PermissionChange>, E>,
     refused: impl Fn(E) -> PermissionError,
@@ -98,7 +97,7 @@ fn nth_grant(
 struct StorePair {
     disk: PermissionStore,
     memory: InMemoryStore,
-    lodged: Vec<(FiledRequest, Vec<&'static str>)>,
+    filed: Vec<(FiledRequest, Vec<&'static str>)>,
     nonce: u64,
 }
 
@@ -108,25 +107,29 @@ impl StorePair {
         let tool_of = |at: &usize| tool(TOOLS[*at]);
         let no = |refused: PermissionError| refused;
         let (on_disk, in_memory) = match step {
-            StoreOperation::Lodge(who, set) => return self.lodge(&source(*who), some(*set)),
-            StoreOperation::Answer(ago, said, uses) => {
-                let at = self.lodged.len().checked_sub(ago + 1);
-                let Some((lodged, tools)) = at.map(|at| self.lodged[at].clone()) else { return };
+            StoreOperation::AddRequest(who, set) => {
+                return self.add_request(&source(*who), some(*set));
+            }
+            StoreOperation::Answer(ago, output, uses) => {
+                let at = self.filed.len().checked_sub(ago + 1);
+                let Some((filed, tools)) = at.map(|at| self.filed[at].clone()) else { return };
                 let of = |bit: u8| -> Vec<&str> {
-                    let bits = |at: usize| said >> (at % 2 * 2 + usize::from(bit)) & 1 == 1;
+                    let bits = |at: usize| output >> (at % 2 * 2 + usize::from(bit)) & 1 == 1;
                     tools.iter().enumerate().filter(|(at, _)| bits(*at)).map(|it| *it.1).collect()
                 };
-                let said = answer(&lodged, &of(0), &of(1), *uses);
-                let source = lodged.ask.source.clone();
-                let (disk, memory) =
-                    (self.disk.set(&source, &said, &now), self.memory.set(&source, &said, &now));
+                let output = answer(&filed, &of(0), &of(1), *uses);
+                let source = filed.ask.source.clone();
+                let (disk, memory) = (
+                    self.disk.set(&source, &output, &now),
+                    self.memory.set(&source, &output, &now),
+                );
                 (plain(disk.map(Some), refusal), plain(memory.map(Some), no))
             }
             StoreOperation::Spend(who, at) => {
-                let asked = calls(&[TOOLS[*at]]);
+                let requested = calls(&[TOOLS[*at]]);
                 let (disk, memory) = (
-                    self.disk.spend(&source(*who), &asked, &now),
-                    self.memory.spend(&source(*who), &asked, &now),
+                    self.disk.spend(&source(*who), &requested, &now),
+                    self.memory.spend(&source(*who), &requested, &now),
                 );
                 (plain(disk, refusal), plain(memory, no))
             }
@@ -180,33 +183,32 @@ impl StorePair {
         assert_eq!(on_disk, in_memory, "{step:?}");
     }
 
-    fn lodge(&mut self, source: &PermissionSource, tools: Vec<&'static str>) {
+    fn add_request(&mut self, source: &PermissionSource, tools: Vec<&'static str>) {
         self.nonce += 1;
-        let asked = calls(&tools);
-        let disk = self.disk.add_request(source, &asked, &noon(), self.nonce).map_err(refusal);
-        let memory = self.memory.add_request(source, &asked, &noon(), self.nonce);
+        let requested = calls(&tools);
+        let disk = self.disk.add_request(source, &requested, &noon(), self.nonce).map_err(refusal);
+        let memory = self.memory.add_request(source, &requested, &noon(), self.nonce);
         match (disk, memory) {
             (Ok(disk), Ok(memory)) => {
                 assert_eq!(disk, memory);
-                let is_asked =
+                let is_requested =
                     |it: &&'static str| disk.ask.tools.iter().any(|one| one.tool == tool(it));
-                let tools = tools.into_iter().filter(is_asked).collect();
-                self.lodged.push((disk, tools));
+                let tools = tools.into_iter().filter(is_requested).collect();
+                self.filed.push((disk, tools));
             }
             (disk, memory) => assert_eq!(disk.is_err(), memory.is_err()),
         }
     }
 
-    /// Compares all permissions of both sides.
     fn compare(&mut self) {
         for who in 0..3 {
             for name in TOOLS {
-                let (who, asked) = (source(who), calls(&[name]));
-                let disk = self.disk.get(&who, &asked, &noon()).unwrap();
-                assert_eq!(disk, self.memory.get(&who, &asked, &noon()).unwrap());
+                let (who, requested) = (source(who), calls(&[name]));
+                let disk = self.disk.get(&who, &requested, &noon()).unwrap();
+                assert_eq!(disk, self.memory.get(&who, &requested, &noon()).unwrap());
                 let uses = |register: &policies::permissions::PermissionIndex| {
-                    let standing = register.grants_of(&who, &tool(name)).cloned();
-                    standing.map(|it| {
+                    let grants = register.grants_of(&who, &tool(name)).cloned();
+                    grants.map(|it| {
                         (it.denied, it.grants.iter().map(|it| it.uses_left).collect::<Vec<_>>())
                     })
                 };
@@ -224,7 +226,7 @@ proptest! {
     fn the_disk_stands_what_memory_stands(steps in prop::collection::vec(step(), 1..40)) {
         let place = StoreTestDir::new();
         let memory = InMemoryStore::new(PermissionTerms::default());
-        let mut pair = StorePair { disk: place.open(), memory, lodged: Vec::new(), nonce: 0 };
+        let mut pair = StorePair { disk: place.open(), memory, filed: Vec::new(), nonce: 0 };
         for step in &steps {
             pair.take(step, &place);
             pair.compare();

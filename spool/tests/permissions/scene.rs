@@ -1,5 +1,4 @@
-//! A directory for one test's permissions, and an agent with its tools. It must never decide
-//! anything.
+//! A directory for a test's permissions, and an agent with its tools. It never decides anything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +32,6 @@ impl StoreTestDir {
         Self(top)
     }
 
-    /// Makes a directory with a trail of these bytes.
     pub(crate) fn of(trail: &[u8]) -> Self {
         let place = Self::new();
         fs::create_dir(place.path("store")).unwrap();
@@ -92,12 +90,12 @@ pub(crate) fn calls(tools: &[&str]) -> PermissionCalls {
 }
 
 pub(crate) fn answer(
-    lodged: &FiledRequest,
+    filed: &FiledRequest,
     granted: &[&str],
     denied: &[&str],
     uses: Option<u32>,
 ) -> AcceptedAnswer {
-    let ask = &lodged.ask;
+    let ask = &filed.ask;
     let answers =
         AnsweredRequest { id: ask.id.clone(), sha256: ask.sha256, source: ask.source.clone() };
     let tools = |names: &[&str]| -> Vec<ToolName> { names.iter().map(|it| tool(it)).collect() };
@@ -107,7 +105,6 @@ pub(crate) fn answer(
     AcceptedAnswer::vouched_for(PermissionAnswer::new(answers, data, limits), "test")
 }
 
-/// Requests permission for tools and grants it.
 pub(crate) fn grant(
     store: &mut PermissionStore,
     source: &PermissionSource,
@@ -115,8 +112,8 @@ pub(crate) fn grant(
     uses: Option<u32>,
 ) {
     let nonce = COUNT.fetch_add(1, Ordering::Relaxed);
-    let lodged = store.add_request(source, &calls(tools), &noon(), nonce).unwrap();
-    store.set(source, &answer(&lodged, tools, &[], uses), &noon()).unwrap();
+    let filed = store.add_request(source, &calls(tools), &noon(), nonce).unwrap();
+    store.set(source, &answer(&filed, tools, &[], uses), &noon()).unwrap();
 }
 
 pub(crate) fn state(

@@ -54,12 +54,10 @@ impl SpoolScene {
             .unwrap()
     }
 
-    /// Returns the path from which the single input of every request is read.
     pub(crate) fn input(&self) -> PathBuf {
         self.top.join("inputs/data.bin")
     }
 
-    /// Returns the path of the stored copy with a digest.
     pub(crate) fn stored(&self, sha256: &Sha256) -> PathBuf {
         self.top.join("state/inputs").join(sha256.to_string())
     }

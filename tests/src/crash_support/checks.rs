@@ -10,8 +10,7 @@ use crate::record::Record;
 use crate::scratch::list;
 use crate::service::Service;
 
-/// Returns the faults of a spool whose daemon was killed and not restarted: a run without an intent
-/// in the ledger, or a published result that is incomplete.
+/// Returns the faults of a killed daemon's spool: a run without an intent, a partial result.
 #[must_use]
 pub fn faults_after_crash(
     service: &Service<'_>,
@@ -38,8 +37,7 @@ pub fn faults_after_recovery(
     faults
 }
 
-/// Checks that no request runs twice, that no refused request runs, and that each run has an intent
-/// in the ledger.
+/// Checks that no request runs twice, no refused one runs, and each run has a ledger intent.
 fn run_faults(service: &Service<'_>, scene: &CrashScene, counts: &RunCounts) -> Vec<String> {
     let ledger = ledger_of(service);
     let mut faults = Vec::new();
@@ -68,12 +66,12 @@ fn result_faults(service: &Service<'_>) -> Vec<String> {
     if visible.is_empty() {
         return Vec::new();
     }
-    let said = service.verify();
-    if said.code == Some(0) && said.stdout.lines().count() == visible.len() {
+    let output = service.verify();
+    if output.code == Some(0) && output.stdout.lines().count() == visible.len() {
         return Vec::new();
     }
-    let said_all = format!("{} {}", said.stdout, said.stderr).replace('\n', " ");
-    vec![format!("results/ does not verify: {:?}: {}", said.code, said_all.trim())]
+    let message = format!("{} {}", output.stdout, output.stderr).replace('\n', " ");
+    vec![format!("results/ does not verify: {:?}: {}", output.code, message.trim())]
 }
 
 fn record_faults(service: &Service<'_>, scene: &CrashScene, counts: &RunCounts) -> Vec<String> {
@@ -156,12 +154,12 @@ fn leftover_faults(service: &Service<'_>, host: HostCondition) -> Vec<String> {
 
 /// Checks that the log is complete and that the log and the records agree.
 fn log_faults(service: &Service<'_>) -> Vec<String> {
-    let said = service.fsck();
-    if said.code == Some(0) {
+    let output = service.fsck();
+    if output.code == Some(0) {
         return Vec::new();
     }
-    let said_all = format!("{} {}", said.stdout, said.stderr).replace('\n', " ");
-    vec![format!("log fsck: {:?}: {}", said.code, said_all.trim())]
+    let message = format!("{} {}", output.stdout, output.stderr).replace('\n', " ");
+    vec![format!("log fsck: {:?}: {}", output.code, message.trim())]
 }
 
 /// Files and their bytes, by path. The bytes of a symbolic link are its target.

@@ -11,9 +11,7 @@ use crate::service::Service;
 /// The expected fate of a submitted file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CrashFileKind {
-    /// The tool succeeds.
     Success,
-    /// The tool exits with a failure.
     Failing,
     /// The request is not approved.
     Refused,
@@ -31,7 +29,6 @@ impl CrashFileKind {
     }
 }
 
-/// A submitted file.
 #[derive(Clone, Debug)]
 pub struct CrashFile {
     pub kind: CrashFileKind,
@@ -40,7 +37,6 @@ pub struct CrashFile {
 }
 
 impl CrashFile {
-    /// The file name in `approved/`.
     #[must_use]
     pub fn file_name(&self) -> String {
         format!("{}.md", self.id)
@@ -57,7 +53,6 @@ pub enum HostCondition {
     Faulty,
 }
 
-/// All submitted files.
 #[derive(Clone, Debug)]
 pub struct CrashScene {
     pub members: Vec<CrashFile>,

@@ -13,7 +13,6 @@ use crate::skip;
 /// Names a directory with a daemon that was built with failpoints.
 const BIN_VARIABLE: &str = "TOOLEXEC_FAILPOINTS_BIN";
 
-/// A daemon with failpoints.
 pub struct FailpointDaemon {
     daemon: PathBuf,
 }
@@ -36,7 +35,6 @@ impl FailpointDaemon {
         }
     }
 
-    /// The path of the daemon.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.daemon
@@ -93,8 +91,7 @@ fn build_daemon() -> Result<PathBuf, String> {
     Ok(target.join("debug/toolexecd"))
 }
 
-/// Counts how often a daemon reached each failpoint, from the file that `TOOLEXEC_FAILPOINT_LOG`
-/// named.
+/// Counts the arrivals of a daemon at each failpoint, from the file in `TOOLEXEC_FAILPOINT_LOG`.
 #[must_use]
 pub fn arrivals(log: &Path) -> BTreeMap<String, u32> {
     let mut arrivals = BTreeMap::new();

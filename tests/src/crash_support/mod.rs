@@ -1,9 +1,7 @@
 //! Support for crash tests of the spool: a tool whose runs are counted from outside, requests of
-//! every kind, and checks of a spool after a crash and after recovery.
-//!
-//! Evidence is files, the programs' own checks, and the kernel's count of tool starts. Must never
-//! accept the daemon's log as evidence. Must never abort a test in the middle of a table: faults
-//! are returned as a list.
+//! every kind, and checks after a crash and after recovery. Evidence is files, the programs' own
+//! checks, and the kernel's count of tool starts; the daemon's log must never be evidence. Faults
+//! are returned as a list: must never abort a test in the middle of a table.
 
 mod checks;
 mod crash_scene;

@@ -15,8 +15,7 @@ const RECOVERY_TIMEOUT: Duration = Duration::from_secs(30);
 /// After "ready", an idle daemon gets this long to do something wrong.
 pub const IDLE_TIME: Duration = Duration::from_millis(250);
 
-/// Recovers with one daemon, started by `command`, and checks with a second one. Returns the
-/// faults.
+/// Recovers with one daemon, started by `command`, and checks with a second. Returns the faults.
 #[must_use]
 pub fn recovery_faults(
     service: &mut Service<'_>,

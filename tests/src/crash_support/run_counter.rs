@@ -1,8 +1,6 @@
-//! A tool whose runs the kernel counts.
-//!
-//! A sandbox gives its tool nothing writable but `/out`, which disappears with it. So before doing
-//! anything else, the tool opens a file for reading that its policy mounts, one file for each
-//! request. Outside, inotify reports each close of such a file. Only the tool knows the files. Must
+//! A tool whose runs the kernel counts. A sandbox gives its tool nothing writable but `/out`, which
+//! disappears with it. So the tool first opens a file for reading that its policy mounts, one file
+//! for each request, and inotify reports each close outside. Only the tool knows the files: must
 //! never count files that our programs open.
 
 use std::collections::BTreeMap;
@@ -46,13 +44,11 @@ int main(int count, char **words) {
 }
 "#;
 
-/// The tool, in a directory that a sandbox may mount and every user can read. It is removed when
-/// dropped.
+/// The tool, in a directory that a sandbox may mount and every user can read. Removed when dropped.
 pub struct CountedTool(PathBuf);
 
 impl CountedTool {
-    /// Builds the tool. Logs a skip and returns `None` without a compiler or if `/opt` is
-    /// not writable.
+    /// Builds the tool. Logs a skip and returns `None` without a compiler or a writable `/opt`.
     #[must_use]
     pub fn build(test: &str) -> Option<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -69,14 +65,14 @@ impl CountedTool {
         let mut compiler = Command::new("cc");
         compiler.arg(format!("-DPLACE=\"{}\"", tool.0.display()));
         compiler.args(["-O2", "-static", "-o"]).arg(tool.program()).arg(&source);
-        let said = match compiler.output() {
-            Ok(said) => CliOutput::from_output(&said, Duration::ZERO),
+        let output = match compiler.output() {
+            Ok(output) => CliOutput::from_output(&output, Duration::ZERO),
             Err(error) => {
                 skip(test, &format!("no C compiler: {error}"));
                 return None;
             }
         };
-        said.assert_code(0);
+        output.assert_code(0);
         Some(tool)
     }
 
@@ -94,8 +90,8 @@ impl CountedTool {
     /// Returns a configuration whose policy runs this tool as `python`.
     #[must_use]
     pub fn service_config(&self, bench: &Bench) -> ServiceConfig {
-        let asked = ServiceConfig::for_owner(bench);
-        let mut policy = asked.policy;
+        let config = ServiceConfig::for_owner(bench);
+        let mut policy = config.policy;
         for (from, to) in [
             ("binary: /usr/bin/python3", format!("binary: {}", self.program().display())),
             ("mounts: [/usr]", format!("mounts: [{}]", self.0.display())),
@@ -103,10 +99,9 @@ impl CountedTool {
             assert!(policy.contains(from), "{from} is not in the policy");
             policy = policy.replacen(from, &to, 1);
         }
-        ServiceConfig { policy, ..asked }
+        ServiceConfig { policy, ..config }
     }
 
-    /// Starts to count.
     #[must_use]
     pub fn count(&self) -> RunCounter {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -169,7 +164,6 @@ impl RunCounter {
         }
     }
 
-    /// Returns the number of runs until now.
     #[must_use]
     pub fn counts(&self) -> RunCounts {
         // The kernel reports while it closes the file, and the reader polls every few milliseconds.
@@ -201,8 +195,8 @@ impl Drop for RunCounter {
 }
 
 fn read_events(watch: &OwnedFd, counts: &Mutex<RunCounts>, stop: &AtomicBool) {
-    let mut room = vec![MaybeUninit::uninit(); 64 * 1024];
-    let mut reader = Reader::new(watch, &mut room);
+    let mut buffer = vec![MaybeUninit::uninit(); 64 * 1024];
+    let mut reader = Reader::new(watch, &mut buffer);
     while !stop.load(Ordering::Relaxed) {
         let event = match reader.next() {
             Ok(event) => event,
@@ -214,8 +208,7 @@ fn read_events(watch: &OwnedFd, counts: &Mutex<RunCounts>, stop: &AtomicBool) {
         };
         let flags = event.events();
         assert!(!flags.contains(inotify::ReadFlags::QUEUE_OVERFLOW), "runs went by uncounted");
-        // A killed tool closes the file too. The process that created it closed it after writing,
-        // which is another event.
+        // A killed tool closes the file too. Its creator closed it after writing: another event.
         if !flags.contains(inotify::ReadFlags::CLOSE_NOWRITE) {
             continue;
         }

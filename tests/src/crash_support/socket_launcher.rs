@@ -13,7 +13,6 @@ use rustix::net::{
 use crate::bench::Bench;
 use crate::service::Service;
 
-/// A launcher that the daemon's configuration points to.
 pub struct SocketLauncher(Child);
 
 impl SocketLauncher {
@@ -34,18 +33,18 @@ impl SocketLauncher {
         let mut command = bench.command("toolexec-launch");
         command.arg("--staging").arg(&staging).args(["--sandboxes-max", "16"]);
         command.stdin(socket).stdout(Stdio::null()).stderr(log);
-        let door = Self(command.spawn().unwrap());
+        let launcher = Self(command.spawn().unwrap());
         service.configure(&format!("launcher: {{socket: {}}}", path.display()));
-        door
+        launcher
     }
 }
 
 impl Drop for SocketLauncher {
     fn drop(&mut self) {
         // SIGTERM first, so that it ends its sandboxes. It has three seconds.
-        let told = std::process::Command::new("kill").arg(self.0.id().to_string()).status();
+        let killed = std::process::Command::new("kill").arg(self.0.id().to_string()).status();
         let begun = Instant::now();
-        while told.as_ref().is_ok_and(std::process::ExitStatus::success)
+        while killed.as_ref().is_ok_and(std::process::ExitStatus::success)
             && begun.elapsed().as_secs() < 3
             && self.0.try_wait().is_ok_and(|ended| ended.is_none())
         {

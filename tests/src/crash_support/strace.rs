@@ -15,8 +15,8 @@ use crate::skip;
 pub fn strace_works(test: &str) -> bool {
     let tried = Command::new("strace").args(["-f", "-qq", "-o", "/dev/null", "true"]).output();
     let why = match tried {
-        Ok(said) if said.status.success() => return true,
-        Ok(said) => String::from_utf8_lossy(&said.stderr).into_owned(),
+        Ok(output) if output.status.success() => return true,
+        Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
         Err(error) => error.to_string(),
     };
     skip(test, &format!("strace: {}", why.trim()));
@@ -48,9 +48,9 @@ pub fn tracee(service: &Service<'_>) -> Option<u32> {
 /// Sends a signal to the traced daemon. The tracer would not pass the signal on.
 pub fn signal_tracee(service: &Service<'_>, signal: &str) {
     if let Some(pid) = tracee(service) {
-        let said = CliOutput::of(Command::new("kill").args(["-s", signal, &pid.to_string()]));
+        let output = CliOutput::of(Command::new("kill").args(["-s", signal, &pid.to_string()]));
         // It may have ended by itself in the meantime, which the wait for it finds.
-        assert!(said.code == Some(0) || said.stderr.contains("No such process"), "{said:#?}");
+        assert!(output.code == Some(0) || output.stderr.contains("No such process"), "{output:#?}");
     }
 }
 

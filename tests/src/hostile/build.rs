@@ -9,8 +9,7 @@ use super::{HostileCase, two_at_a_time};
 use crate::bench::CliOutput;
 use crate::programs::workspace;
 
-/// Names a directory of programs compiled elsewhere, for a host without a compiler. Each is named
-/// after its case, with `-` for `/`.
+/// Programs compiled elsewhere, for a host without a compiler, named by case with `-` for `/`.
 const COMPILED: &str = "TOOLEXEC_HOSTILE_COMPILED";
 
 /// A directory below `/opt`, which every launcher of ours may bind. It is removed when dropped.
@@ -26,7 +25,6 @@ impl CaseDirectory {
         Some(Self(path))
     }
 
-    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -42,7 +40,6 @@ impl Drop for CaseDirectory {
 
 /// The program of a case, ready to run.
 pub enum BuiltCase {
-    /// A compiled program.
     Program(PathBuf),
     /// A script for Python.
     Script,
@@ -70,8 +67,8 @@ impl BuiltCase {
             return Self::Unavailable("no C compiler".to_owned());
         } else {
             let mut compiler = Command::new(workspace().join("tests/hostile/compile"));
-            let said = CliOutput::of(compiler.arg(&case.path).arg(&program));
-            assert_eq!(said.code, Some(0), "{}: {}", case.name, said.stderr);
+            let output = CliOutput::of(compiler.arg(&case.path).arg(&program));
+            assert_eq!(output.code, Some(0), "{}: {}", case.name, output.stderr);
         }
         // Some cases test a setuid file.
         let wanted = case.first_value("needs", super::CaseMode::System) == Some("setuid root");

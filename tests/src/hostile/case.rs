@@ -32,7 +32,6 @@ const KEYS: [&str; 13] = [
     "elsewhere",
 ];
 
-/// A program that tries one way out of the sandbox.
 #[derive(Debug)]
 pub struct HostileCase {
     /// The group and the name, such as `limits/fork_bomb`.
@@ -89,16 +88,15 @@ impl HostileCase {
     /// Returns the values of a key. Values for this mode replace the values without a mode.
     #[must_use]
     pub fn values(&self, key: &str, mode: CaseMode) -> Vec<&str> {
-        let said = |wanted: &str| -> Vec<&str> {
+        let values_of = |wanted: &str| -> Vec<&str> {
             let lines = self.entries.iter().filter(|(key, _)| key == wanted);
             lines.map(|(_, value)| value.as_str()).collect()
         };
-        let special = said(&format!("{key}.{}", mode.as_str()));
-        let special = if special.is_empty() { said(key) } else { special };
+        let special = values_of(&format!("{key}.{}", mode.as_str()));
+        let special = if special.is_empty() { values_of(key) } else { special };
         special.into_iter().filter(|value| *value != "none").collect()
     }
 
-    /// Returns the first value of a key.
     #[must_use]
     pub fn first_value(&self, key: &str, mode: CaseMode) -> Option<&str> {
         self.values(key, mode).first().copied()
@@ -125,7 +123,6 @@ impl HostileCase {
             .map_or(Vec::new(), |hosts| hosts.split(' ').collect())
     }
 
-    /// Returns true if the case is a Python script.
     #[must_use]
     pub fn is_python(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == "py")

@@ -5,8 +5,7 @@ use std::time::Duration;
 use super::{CaseMode, CaseRun, HostileCase};
 use crate::slowdown::time_factor;
 
-/// Direction marks, which a page must not contain; nor may it contain control characters except
-/// newline.
+/// Direction marks. A page must contain none, and no control character except newline.
 const DIRECTION_MARKS: [char; 9] = [
     '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}', '\u{2066}', '\u{2067}', '\u{2068}',
     '\u{2069}',
@@ -15,17 +14,14 @@ const DIRECTION_MARKS: [char; 9] = [
 /// The verdict on a case in one mode.
 #[derive(Debug)]
 pub enum CaseVerdict {
-    /// As the case expects.
     Expected,
     /// Different for a known reason.
     Known(String),
-    /// Different, with the differences.
     Differs(Vec<String>),
     /// This host cannot run it, for this reason.
     Skipped(String),
 }
 
-/// Compares a run with the expectations of its case.
 #[must_use]
 pub fn judge(case: &HostileCase, mode: CaseMode, got: &CaseRun) -> CaseVerdict {
     let mut wrong = general_faults(got);

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// A launcher that is in wide use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignLauncher {
     Bwrap,
@@ -15,7 +14,6 @@ pub enum ForeignLauncher {
 impl ForeignLauncher {
     pub const ALL: [Self; 4] = [Self::Bwrap, Self::Crun, Self::Runc, Self::Firejail];
 
-    /// The name of its program.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

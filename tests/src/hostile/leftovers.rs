@@ -1,5 +1,4 @@
 //! Compares the host before and after a run, to find everything that a run could leave behind.
-//!
 //! Other work may run beside the suite, so new objects are checked again until they disappear; a
 //! leftover of a run never does. Must never remove anything. Must use only the standard library:
 //! the leak test of `sandbox` includes this file.
@@ -28,7 +27,6 @@ pub struct HostLeftovers {
 }
 
 impl HostLeftovers {
-    /// Lists the objects of the host now.
     #[must_use]
     pub fn now() -> Self {
         let (mut lines, mut others) = (BTreeSet::new(), BTreeSet::new());
@@ -96,10 +94,8 @@ impl HostLeftovers {
 }
 
 /// Lists the processes that could belong to a run: in other namespaces, children of this test, or
-/// orphans with our name. A process is identified by its name and start time.
-///
-/// Namespaces are not listed: a process or a mount keeps each one alive, and the kernel reuses its
-/// number.
+/// orphans with our name. Name and start time identify a process. Namespaces are not listed: a
+/// process or a mount keeps each alive, and the kernel reuses its number.
 fn processes(lines: &mut BTreeSet<String>) {
     let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
     let here = NAMESPACES.map(own);
@@ -133,7 +129,6 @@ fn runs_our_program(process: &Path) -> bool {
         .any(|text| text.windows(8).any(|word| word == b"toolexec"))
 }
 
-/// Returns true if a file belongs to another running test.
 fn is_of_other_test(name: &str) -> bool {
     let digits = name.split('-').filter(|part| part.parse::<u32>().is_ok());
     let mut others = digits.filter(|pid| *pid != std::process::id().to_string());
@@ -164,8 +159,7 @@ fn control_groups(directory: &Path, lines: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the number of network namespaces in the kernel's slab statistics, which only root can
-/// read.
+/// Returns the number of network namespaces from the slab statistics, which only root can read.
 fn network_namespaces() -> Option<usize> {
     let slabs = fs::read_to_string("/proc/slabinfo").ok()?;
     let line = slabs.lines().find(|line| line.starts_with("net_namespace "))?;

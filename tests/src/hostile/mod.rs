@@ -1,11 +1,8 @@
 //! The hostile suite: one small program for each way out of a sandbox. Each runs in both modes and
-//! under the other launchers that are installed. The suite then looks for anything left on the
-//! host.
-//!
-//! A case is a source file below `tests/hostile/`. Its opening comment states the attack and the
-//! expected result; `tests/hostile/README.md` lists the keys. Must never judge a run by anything
-//! but its record and its files. Must never harm the host under a launcher without limits: the
-//! programs limit themselves.
+//! under the other installed launchers; then the suite looks for anything left on the host. A case
+//! is a source file below `tests/hostile/`. Its opening comment states the attack and the expected
+//! result (keys: `tests/hostile/README.md`). Must never judge a run by anything but its record and
+//! files, nor harm the host under a launcher without limits: the programs limit themselves.
 
 mod build;
 mod case;

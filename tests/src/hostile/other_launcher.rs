@@ -1,6 +1,5 @@
-//! Runs the cases under other launchers, used as people use them. The result is the program's own
-//! verdict. Must never run a program outside a launcher, or leave one running: each is stopped
-//! after two seconds.
+//! Runs the cases under other launchers; the result is the program's own verdict. Must never run a
+//! program outside a launcher, or leave one running: each is stopped after two seconds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +28,6 @@ pub struct OtherLauncherRunner {
     home: String,
 }
 
-/// The directories of one run.
 struct RunDirs {
     top: PathBuf,
     input: PathBuf,
@@ -37,13 +35,15 @@ struct RunDirs {
 }
 
 impl OtherLauncherRunner {
-    /// Prepares a launcher to run the programs in `programs_dir`. The error states why the launcher has no
-    /// results in the table.
+    /// Prepares a launcher for the programs in `place`. The error explains its missing column.
     ///
     /// # Errors
-    /// Returns an error if the launcher is not installed, or cannot run even a program that does
-    /// nothing.
-    pub fn new(launcher: ForeignLauncher, place: &Path, told: String) -> Result<Self, String> {
+    /// If the launcher is not installed, or cannot run even a program that does nothing.
+    pub fn new(
+        launcher: ForeignLauncher,
+        place: &Path,
+        case_input: String,
+    ) -> Result<Self, String> {
         let test = format!("hostile::{}", launcher.as_str());
         let bench = if launcher.needs_root() {
             Bench::as_root(&test).ok_or("needs root")?
@@ -62,12 +62,12 @@ impl OtherLauncherRunner {
             _ => (bench.uid(), bench.home().to_str().unwrap().to_owned()),
         };
         let elsewhere =
-            Self { launcher, bench, programs_dir: place.to_owned(), case_input: told, user, home };
-        let (desk, said) = elsewhere.run_command(&["/usr/bin/true".to_owned()], "");
-        fs::remove_dir_all(desk.top).unwrap();
-        match said.code {
+            Self { launcher, bench, programs_dir: place.to_owned(), case_input, user, home };
+        let (dirs, output) = elsewhere.run_command(&["/usr/bin/true".to_owned()], "");
+        fs::remove_dir_all(dirs.top).unwrap();
+        match output.code {
             Some(0) => Ok(elsewhere),
-            _ => Err(format!("does not run here: {}", said.stderr.lines().last().unwrap_or("?"))),
+            _ => Err(format!("does not run here: {}", output.stderr.lines().last().unwrap_or("?"))),
         }
     }
 
@@ -90,9 +90,9 @@ impl OtherLauncherRunner {
             BuiltCase::Unavailable(why) => return format!("skipped: {why}"),
         };
         let one = || {
-            let (desk, said) = self.run_command(&words, &script);
-            fs::remove_dir_all(desk.top).unwrap();
-            verdict_of(&said)
+            let (dirs, output) = self.run_command(&words, &script);
+            fs::remove_dir_all(dirs.top).unwrap();
+            verdict_of(&output)
         };
         let mut words = std::thread::scope(|scope| {
             let runs: Vec<_> = (0..case.concurrent_runs()).map(|_| scope.spawn(one)).collect();
@@ -110,19 +110,19 @@ impl OtherLauncherRunner {
         // Firejail gives the program a /tmp of its own, without the files of the host.
         let firejail = self.launcher == ForeignLauncher::Firejail;
         let top = if firejail { &self.programs_dir } else { self.bench.scratch().path() }.join(&id);
-        let desk = RunDirs { input: top.join("in"), output: top.join("out"), top };
-        for directory in [&desk.top, &desk.input, &desk.output] {
+        let dirs = RunDirs { input: top.join("in"), output: top.join("out"), top };
+        for directory in [&dirs.top, &dirs.input, &dirs.output] {
             fs::create_dir(directory).unwrap();
             fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        chown(&desk.output, Some(self.user), Some(self.user)).unwrap();
-        let script_path = desk.input.join("script.py");
+        chown(&dirs.output, Some(self.user), Some(self.user)).unwrap();
+        let script_path = dirs.input.join("script.py");
         fs::write(&script_path, script).unwrap();
         fs::set_permissions(&script_path, fs::Permissions::from_mode(0o644)).unwrap();
         let mut command = self.bench.command("timeout");
         command.args(["-k", "1", STOPPED_AFTER_SEC]);
         match self.launcher {
-            ForeignLauncher::Bwrap => self.add_bwrap_args(&mut command, &desk, words),
+            ForeignLauncher::Bwrap => self.add_bwrap_args(&mut command, &dirs, words),
             ForeignLauncher::Firejail => {
                 let words = words.iter().map(|word| {
                     let host = script_path.to_str().unwrap();
@@ -132,20 +132,19 @@ impl OtherLauncherRunner {
                 command.args(["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups"]);
                 command.args(["firejail", "--quiet", "--net=none", "--private"]).args(words);
                 command.env("HOME", &self.home);
-                command.env("CASE_IN", &desk.input).env("CASE_OUT", &desk.output);
+                command.env("CASE_IN", &dirs.input).env("CASE_OUT", &dirs.output);
             }
             ForeignLauncher::Crun | ForeignLauncher::Runc => {
-                self.write_bundle(&desk, words);
+                self.write_bundle(&dirs, words);
                 command
                     .args(self.runtime_command())
                     .args(["run", "--bundle"])
-                    .arg(&desk.top)
+                    .arg(&dirs.top)
                     .arg(&id);
             }
         }
-        // Output goes to files: a process that a stopped launcher leaves behind would keep a pipe
-        // open.
-        let streams = ["stdout", "stderr"].map(|name| desk.top.join(name));
+        // Output goes to files: a process that a stopped launcher leaves would keep a pipe open.
+        let streams = ["stdout", "stderr"].map(|name| dirs.top.join(name));
         let [stdout, stderr] = streams.each_ref().map(|path| fs::File::create(path).unwrap());
         let status = command.stdin(Stdio::null()).stdout(stdout).stderr(stderr).status().unwrap();
         if matches!(self.launcher, ForeignLauncher::Crun | ForeignLauncher::Runc) {
@@ -161,7 +160,7 @@ impl OtherLauncherRunner {
         }
         let [stdout, stderr] = streams.map(|path| fs::read(path).unwrap());
         let output = std::process::Output { status, stdout, stderr };
-        (desk, CliOutput::from_output(&output, Duration::ZERO))
+        (dirs, CliOutput::from_output(&output, Duration::ZERO))
     }
 
     /// Returns the command of the launcher. crun refuses a host that has both versions of control
@@ -174,7 +173,7 @@ impl OtherLauncherRunner {
         }
     }
 
-    fn add_bwrap_args(&self, command: &mut Command, desk: &RunDirs, words: &[String]) {
+    fn add_bwrap_args(&self, command: &mut Command, dirs: &RunDirs, words: &[String]) {
         command.args(["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr"]);
         for name in ["bin", "sbin", "lib", "lib32", "lib64"] {
             if let Ok(target) = fs::read_link(Path::new("/").join(name)) {
@@ -183,26 +182,26 @@ impl OtherLauncherRunner {
         }
         command.arg("--ro-bind").arg(&self.programs_dir).arg(&self.programs_dir);
         command.args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind"]);
-        command.arg(&desk.input).arg("/in").arg("--bind").arg(&desk.output).arg("/out");
+        command.arg(&dirs.input).arg("/in").arg("--bind").arg(&dirs.output).arg("/out");
         command.args(["--chdir", "/in"]).args(words);
     }
 
     /// Writes the launcher's own specification with the smallest changes that our programs need.
-    fn write_bundle(&self, desk: &RunDirs, words: &[String]) {
+    fn write_bundle(&self, dirs: &RunDirs, words: &[String]) {
         let mut spec = self.bench.command(self.launcher.as_str());
-        CliOutput::of(spec.arg("spec").current_dir(&desk.top)).assert_code(0);
-        let path = desk.top.join("config.json");
+        CliOutput::of(spec.arg("spec").current_dir(&dirs.top)).assert_code(0);
+        let path = dirs.top.join("config.json");
         let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         config["process"]["terminal"] = false.into();
         config["process"]["args"] = words.into();
         config["process"]["cwd"] = "/in".into();
-        let root = desk.top.join("rootfs");
+        let root = dirs.top.join("rootfs");
         fs::create_dir(&root).unwrap();
         for (host, inside, how) in [
             (Path::new("/usr"), "/usr", "ro"),
             (&self.programs_dir, self.programs_dir.to_str().unwrap(), "ro"),
-            (&desk.input, "/in", "ro"),
-            (&desk.output, "/out", "rw"),
+            (&dirs.input, "/in", "ro"),
+            (&dirs.output, "/out", "rw"),
         ] {
             fs::create_dir_all(root.join(inside.trim_start_matches('/'))).unwrap();
             let mount = json!({
@@ -248,10 +247,10 @@ fn kill_leftovers(id: &str) -> bool {
 }
 
 /// Returns the program's own verdict, or its exit code if it printed none.
-fn verdict_of(said: &CliOutput) -> String {
+fn verdict_of(output: &CliOutput) -> String {
     let words = ["CONTAINED", "OPEN", "ESCAPED", "UNLIMITED", "left running"];
-    let own = said.stdout.lines().rev().find(|line| words.contains(line));
-    match (own, said.code) {
+    let own = output.stdout.lines().rev().find(|line| words.contains(line));
+    match (own, output.code) {
         (Some(word), _) => word.to_owned(),
         (None, Some(code)) if code != 124 => format!("exit {code}"),
         // It ended on the first signal, or had to be killed.

@@ -34,7 +34,6 @@ pub struct CaseRun {
     pub exit_code: i32,
     pub stdout: String,
     pub stderr: String,
-    /// The whole Markdown page.
     pub page: String,
     /// Reason and path of each rejected object.
     pub rejected: BTreeSet<(String, String)>,
@@ -43,7 +42,6 @@ pub struct CaseRun {
     pub took: Duration,
 }
 
-/// Prepares to run the cases of a mode.
 impl CaseRunner {
     #[must_use]
     pub fn new(mode: CaseMode, bench: Bench, host: &HostTargets) -> Self {
@@ -51,8 +49,7 @@ impl CaseRunner {
         Self { mode, bench, policy, case_input: host.case_input(), echo_port: host.pages() }
     }
 
-    /// Runs a harmless request, so that keys, directories and control groups that persist exist
-    /// before the first case.
+    /// Runs a harmless request first, so that keys, directories and control groups exist.
     pub fn warm_up(&self) {
         self.bench.run(&self.bench.save(&RequestText::python("pass"))).assert_code(0);
     }
@@ -87,21 +84,20 @@ impl CaseRunner {
         let mut command = self.bench.command("timeout");
         let hung_after = (HUNG_AFTER_SEC * time_factor()).to_string();
         command.args(["-k", "1", &hung_after]).arg(toolexec).arg("run").arg(&request.path);
-        let said = CliOutput::of(command.arg("--policy").arg(policy).args(["--format", "json"]));
-        assert_ne!(said.code, Some(124), "{}: hung: {said:#?}", case.name);
-        CaseRun::of(&said)
+        let output = CliOutput::of(command.arg("--policy").arg(policy).args(["--format", "json"]));
+        assert_ne!(output.code, Some(124), "{}: hung: {output:#?}", case.name);
+        CaseRun::of(&output)
     }
 
-    /// Adds the hosts of the case to the request.
     fn with_hosts(&self, case: &HostileCase, request: RequestText) -> RequestText {
         let entry = |host: &&str| format!("\"{host}:{}\"", self.echo_port);
-        let asked: Vec<String> = case.hosts().iter().map(entry).collect();
-        if asked.is_empty() {
+        let hosts: Vec<String> = case.hosts().iter().map(entry).collect();
+        if hosts.is_empty() {
             return request;
         }
         request
             .edit("network: \"none\"", "network: \"allowlist\"")
-            .edit("network_allowlist: []", &format!("network_allowlist: [{}]", asked.join(", ")))
+            .edit("network_allowlist: []", &format!("network_allowlist: [{}]", hosts.join(", ")))
             .edit("Network rationale: none", "Network rationale: the pages are there.")
     }
 
@@ -163,8 +159,8 @@ impl CaseRun {
     }
 
     #[track_caller]
-    fn of(said: &CliOutput) -> Self {
-        let record = Record::of(said);
+    fn of(output: &CliOutput) -> Self {
+        let record = Record::of(output);
         let read = |name: &str| {
             let bytes = fs::read(record.path.join(name)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
@@ -177,7 +173,7 @@ impl CaseRun {
             rejected: rejected_rows(&record.text),
             kept: artifacts(&record.path.join("artifacts")),
             page: record.text,
-            took: said.elapsed,
+            took: output.elapsed,
         }
     }
 }

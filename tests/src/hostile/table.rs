@@ -1,15 +1,13 @@
-//! The table of results: a row for each case, a column for each way to run it. Only reports, never
-//! judges.
+//! The table of results: a row for each case, a column for each way to run it. Never judges.
 
 use std::fmt::Write as _;
 
 use super::{CaseMode, CaseRun, CaseVerdict, HostileCase};
 
-/// One row.
 struct CaseRow {
     case: String,
     expected: String,
-    cells: Vec<String>,
+    values: Vec<String>,
 }
 
 /// Cases, expectations and results.
@@ -27,17 +25,17 @@ impl CaseTable {
         let row = |case: &HostileCase| CaseRow {
             case: case.name.clone(),
             expected: expectation(case),
-            cells: Vec::new(),
+            values: Vec::new(),
         };
         Self { rows: cases.iter().map(row).collect(), ..Self::default() }
     }
 
     /// Adds a column with one value for each case, in order.
-    pub fn column(&mut self, name: &str, cells: Vec<String>) {
-        assert_eq!(cells.len(), self.rows.len());
+    pub fn column(&mut self, name: &str, values: Vec<String>) {
+        assert_eq!(values.len(), self.rows.len());
         self.columns.push(name.to_owned());
-        for (row, cell) in self.rows.iter_mut().zip(cells) {
-            row.cells.push(cell);
+        for (row, value) in self.rows.iter_mut().zip(values) {
+            row.values.push(value);
         }
     }
 
@@ -53,15 +51,15 @@ impl CaseTable {
         lines[0].extend(self.columns.iter().cloned());
         for row in &self.rows {
             let mut line = vec![row.case.clone(), row.expected.clone()];
-            line.extend(row.cells.iter().cloned());
+            line.extend(row.values.iter().cloned());
             lines.push(line);
         }
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();
         let widths: Vec<usize> = (0..lines[0].len()).map(|at| width(at).unwrap_or(0)).collect();
         let mut text = String::new();
         for (at, line) in lines.iter().enumerate() {
-            for (cell, width) in line.iter().zip(&widths) {
-                write!(text, "| {cell:width$} ").unwrap();
+            for (value, width) in line.iter().zip(&widths) {
+                write!(text, "| {value:width$} ").unwrap();
             }
             text.push_str("|\n");
             if at == 0 {

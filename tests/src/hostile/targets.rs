@@ -1,7 +1,6 @@
 //! Targets on the host: a TCP port, a UDP port, an abstract socket, and an echo server. A program
 //! in a sandbox that connects to one of the first three has escaped. Runs with hosts may reach the
-//! echo server through their proxy; it answers with the bytes it received. The cases receive all
-//! addresses.
+//! echo server through their proxy. The cases receive all addresses.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +8,6 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::Duration;
 
-/// Listeners that no sandbox can reach, and the echo server.
 pub struct HostTargets {
     tcp: TcpListener,
     _udp: std::net::UdpSocket,
@@ -19,7 +17,6 @@ pub struct HostTargets {
     pages: u16,
 }
 
-/// Opens the listeners.
 impl HostTargets {
     #[must_use]
     pub fn new() -> Self {

@@ -37,12 +37,13 @@ fn published_payloads_and_signatures_come_out_byte_for_byte() {
     for case in golden["cases"].as_array().unwrap() {
         let payload: Value = serde_json::from_str(case["payload"].as_str().unwrap()).unwrap();
         write_file(&bench, "document", format!("{payload:#}"));
-        let said = ais(&bench, &["canonical", "document"]);
-        said.assert_code(0);
-        assert_eq!(said.stdout, case["payload"].as_str().unwrap());
-        let said = ais(&bench, &["sign", "--alg", "HS256", "--secret-file", "secret", "document"]);
-        said.assert_code(0);
-        let parts: Vec<&str> = said.stdout.trim_end().split('.').collect();
+        let output = ais(&bench, &["canonical", "document"]);
+        output.assert_code(0);
+        assert_eq!(output.stdout, case["payload"].as_str().unwrap());
+        let output =
+            ais(&bench, &["sign", "--alg", "HS256", "--secret-file", "secret", "document"]);
+        output.assert_code(0);
+        let parts: Vec<&str> = output.stdout.trim_end().split('.').collect();
         assert_eq!(
             (parts[0], parts[2]),
             (golden["header"].as_str().unwrap(), case["signature"].as_str().unwrap())
@@ -62,10 +63,10 @@ fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
     for bytes in rows {
         write_file(&bench, "bad", bytes);
         for words in [&["canonical"][..], &sign] {
-            let said = ais(&bench, &[words, &["bad"]].concat());
-            said.assert_code(2);
-            assert_eq!(said.stdout, "");
-            said.assert_stderr(&["bad: "]);
+            let output = ais(&bench, &[words, &["bad"]].concat());
+            output.assert_code(2);
+            assert_eq!(output.stdout, "");
+            output.assert_stderr(&["bad: "]);
         }
     }
     let deep = "[".repeat(100_000);
@@ -85,9 +86,9 @@ fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
         &["crl", "--seconds", "0", "--secret-file", "secret"],
         &["sca", "--model", "m", "--secret-file", "secret"],
     ] {
-        let said = ais(&bench, words);
-        said.assert_code(3);
-        assert_eq!(said.stdout, "", "{words:?}");
+        let output = ais(&bench, words);
+        output.assert_code(3);
+        assert_eq!(output.stdout, "", "{words:?}");
     }
     ais(&bench, &["entail", "good", "good"]).assert_code(2);
     ais(&bench, &["sign", "--alg", "HS256", "--secret-file", "secret", "--embed", "good"])
@@ -100,14 +101,14 @@ fn every_command_has_help_with_an_example() {
     for act in
         ["canonical", "sign", "verify", "entail", "step", "tca", "sca", "crl", "envelope", "schema"]
     {
-        let said = ais(&bench, &[act, "--help"]);
-        said.assert_code(0);
-        assert!(said.stdout.contains(&format!("toolexec ais {act}")), "{said:#?}");
+        let output = ais(&bench, &[act, "--help"]);
+        output.assert_code(0);
+        assert!(output.stdout.contains(&format!("toolexec ais {act}")), "{output:#?}");
     }
     for artifact in ["UIA", "APA", "APr", "TCA", "IBE", "SCA", "CRL"] {
-        let said = ais(&bench, &["schema", artifact]);
-        said.assert_code(0);
-        let schema: Value = serde_json::from_str(&said.stdout).unwrap();
+        let output = ais(&bench, &["schema", artifact]);
+        output.assert_code(0);
+        let schema: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     }
 }
@@ -129,14 +130,14 @@ fn bound(test: &str) -> Option<BoundRequest> {
         return None;
     }
     let bench = Bench::new();
-    let said =
+    let output =
         CliOutput::of(bench.shell(&script_of_the_page()).current_dir(bench.scratch().path()));
-    said.assert_code(0);
+    output.assert_code(0);
     let names = toolexec_tests::list(bench.scratch().path());
     let request =
         names.iter().find(|name| name.starts_with("TR-") && name.ends_with(".md")).unwrap();
     let request = bench.scratch().path().join(request);
-    let last = said.json();
+    let last = output.json();
     Some(BoundRequest { bench, request, last })
 }
 
@@ -148,9 +149,9 @@ impl BoundRequest {
     fn verify(&self, bundle: &Path, more: &[&str]) -> (CliOutput, Value) {
         let (bundle, request) = (bundle.to_str().unwrap(), self.request.to_str().unwrap());
         let words = ["verify", bundle, "--trust", "trust.yaml", "--rules", "rules.yaml"];
-        let said = ais(&self.bench, &[&words[..], &["--request", request], more].concat());
-        let answer = said.json();
-        (said, answer)
+        let output = ais(&self.bench, &[&words[..], &["--request", request], more].concat());
+        let answer = output.json();
+        (output, answer)
     }
 
     /// Builds a bundle with changed artifacts, and verifies it.
@@ -164,8 +165,8 @@ impl BoundRequest {
     }
 
     #[track_caller]
-    fn assert_refused(&self, (said, answer): (CliOutput, Value), code: &str) {
-        said.assert_code(1);
+    fn assert_refused(&self, (output, answer): (CliOutput, Value), code: &str) {
+        output.assert_code(1);
         assert_eq!(
             (&answer["verdict"], &answer["code"]),
             (&json!("refuse"), &json!(code)),
@@ -186,7 +187,6 @@ fn what_the_page_says_binds_a_request_and_five_calls_are_refused() {
         bound.verify(&bound.bundle(), &["--at", "2099-01-01T00:00:00Z"]),
         "IBE-EXPIRED",
     );
-    // Replayed.
     bound.assert_refused(bound.verify(&bound.bundle(), &["--used-nonce", nonce]), "IBE-REPLAY");
     // Another request.
     let text = fs::read_to_string(&bound.request).unwrap();
@@ -223,8 +223,8 @@ fn digests_of_what_is_here_are_compared() {
     let shown = CliOutput::of(bound.bench.command("toolexec").args(["policy", "show", "embedded"]));
     shown.assert_code(0);
     write_file(&bound.bench, "policy.yaml", &shown.stdout);
-    let (said, answer) = bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]);
-    said.assert_code(0);
+    let (output, answer) = bound.verify(&bound.bundle(), &["--policy", "policy.yaml"]);
+    output.assert_code(0);
     assert_eq!(answer["verdict"], "accept");
     write_file(&bound.bench, "policy.yaml", format!("{}# \n", shown.stdout));
     bound.assert_refused(
@@ -247,15 +247,15 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     assert_eq!(fs::read(bound.bundle()).unwrap(), before);
     let text = fs::read_to_string(&bound.request).unwrap();
     fs::write(&bound.request, text.replace("python mean.py", "python -u mean.py")).unwrap();
-    let said = ais(&bound.bench, &[&words[..], &["--out", "new.json"]].concat());
-    said.assert_code(2);
-    said.assert_stderr(&["no step matches the request"]);
+    let output = ais(&bound.bench, &[&words[..], &["--out", "new.json"]].concat());
+    output.assert_code(2);
+    output.assert_stderr(&["no step matches the request"]);
     assert!(!bound.bench.scratch().path().join("new.json").exists());
     // A file that is not a bundle gets a result too.
     write_file(&bound.bench, "bad.json", "{\"uia\":1,\"uia\":2}");
     let bad = bound.bench.scratch().path().join("bad.json");
-    let (said, answer) = bound.verify(&bad, &[]);
-    said.assert_code(2);
+    let (output, answer) = bound.verify(&bad, &[]);
+    output.assert_code(2);
     assert_eq!(answer["code"], "INPUT-BAD-JSON");
 }
 
@@ -287,7 +287,7 @@ fn openssl_makes_and_verifies_the_same_signatures() {
         format!("{}:{}", toolexec_tests::programs().display(), std::env::var("PATH").unwrap());
     let mut shell = Command::new("bash");
     shell.args(["-euc", OPENSSL_AGREES]).current_dir(bench.scratch().path()).env("PATH", path);
-    let said = CliOutput::of(&mut shell);
-    said.assert_code(0);
-    assert!(said.stdout.contains("Verified Successfully"), "{said:#?}");
+    let output = CliOutput::of(&mut shell);
+    output.assert_code(0);
+    assert!(output.stdout.contains("Verified Successfully"), "{output:#?}");
 }

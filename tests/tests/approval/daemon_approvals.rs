@@ -26,11 +26,14 @@ fn good() -> RequestText {
 }
 
 /// Starts the service with more configuration lines.
-fn service<'a>(bench: &'a Bench, asked: &ServiceConfig, more: &str) -> Service<'a> {
-    let mut service = Service::prepare(bench, asked);
+fn service<'a>(bench: &'a Bench, config: &ServiceConfig, more: &str) -> Service<'a> {
+    let mut service = Service::prepare(bench, config);
     let text = fs::read_to_string(service.config()).unwrap();
-    let text =
-        if more.contains("scan_interval_sec") { text.replace("scan_interval_sec: 30\n", "") } else { text };
+    let text = if more.contains("scan_interval_sec") {
+        text.replace("scan_interval_sec: 30\n", "")
+    } else {
+        text
+    };
     fs::write(service.config(), text + more).unwrap();
     service.spawn();
     service
@@ -129,15 +132,15 @@ fn a_log_that_does_not_fit_its_key_stops_the_daemon() {
     let checkpoint = service.path("log/checkpoint");
     let text = fs::read_to_string(&checkpoint).unwrap();
     fs::write(&checkpoint, text.replacen("\n2\n", "\n3\n", 1)).unwrap();
-    let said = CliOutput::of(&mut service.command());
-    said.assert_code(3);
-    said.assert_stderr(&["checkpoint"]);
+    let output = CliOutput::of(&mut service.command());
+    output.assert_code(3);
+    output.assert_stderr(&["checkpoint"]);
     fs::write(&checkpoint, text).unwrap();
     let config = fs::read_to_string(service.config()).unwrap();
     fs::write(service.config(), config.replacen("host1.example", "host2.example", 1)).unwrap();
-    let said = CliOutput::of(&mut service.command());
-    said.assert_code(3);
-    said.assert_stderr(&["log.pub"]);
+    let output = CliOutput::of(&mut service.command());
+    output.assert_code(3);
+    output.assert_stderr(&["log.pub"]);
 }
 
 /// The log gets heartbeats from the start of the daemon, even without a run.
@@ -151,9 +154,9 @@ fn an_idle_daemon_writes_heartbeats() {
         command.args(["log", "fsck", "--format", "json", "--results"]).arg(service.path("results"));
         command.arg("--spool").arg(service.spool());
         command.arg("--log-key").arg(service.state().join("keys/log.pub"));
-        let said = CliOutput::of(&mut command);
-        said.assert_code(0);
-        said.json()["accounts"].clone()
+        let output = CliOutput::of(&mut command);
+        output.assert_code(0);
+        output.json()["accounts"].clone()
     };
     service.wait_for("three heartbeats", |_| accounts()["heartbeats"].as_u64() >= Some(3));
     let request = service.submit(&good());
@@ -168,8 +171,7 @@ enum InitialRevocation {
     Already,
 }
 
-/// Starts a service under the standard policy. Returns the one signer's key, the revocation list,
-/// and the service.
+/// Starts a service under the standard policy. Returns signer's key, revocation list, service.
 fn of_one_signer<'a>(
     bench: &'a Bench,
     revoked: InitialRevocation,
@@ -182,12 +184,12 @@ fn of_one_signer<'a>(
         InitialRevocation::Already => fs::read(key.with_extension("pub")).unwrap(),
     };
     let revoked = bench.scratch().file("revoked", listed);
-    let asked = ServiceConfig {
+    let config = ServiceConfig {
         policy: standard(bench),
         allowed_signers: Some(signers),
         ..ServiceConfig::for_owner(bench)
     };
-    let service = service(bench, &asked, &format!("revoked: {}\n{lines}", revoked.display()));
+    let service = service(bench, &config, &format!("revoked: {}\n{lines}", revoked.display()));
     (key, revoked, service)
 }
 
@@ -236,8 +238,7 @@ fn a_key_that_is_revoked_while_the_daemon_runs_approves_nothing_more() {
     record.assert_violation("approval.revoked");
 }
 
-/// An approval that was accepted while the key was valid is checked again after the wait for
-/// capacity.
+/// An approval is checked again after the wait for capacity.
 #[test]
 fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
     let test = "a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing";
@@ -261,35 +262,34 @@ fn a_key_that_is_revoked_while_its_request_waits_for_room_approves_nothing() {
 
 /// Other users must not be able to write the files that decide what runs.
 #[test]
-fn files_that_decide_are_nobody_elses() {
+fn files_that_decide_belong_to_no_other_user() {
     let bench = Bench::new();
     let (_, line) = key(&bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
-    let asked = ServiceConfig {
+    let config = ServiceConfig {
         allowed_signers: Some(signers.clone()),
         ..ServiceConfig::for_owner(&bench)
     };
-    let service = Service::prepare(&bench, &asked);
+    let service = Service::prepare(&bench, &config);
     let check = || CliOutput::of(service.command().arg("--check"));
     check().assert_code(0);
     for file in [signers, bench.home().join("policy.yaml")] {
         fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
-        let said = check();
-        said.assert_code(2);
-        said.assert_stderr(&[file.to_str().unwrap(), "mode 0666", "chmod"]);
+        let output = check();
+        output.assert_code(2);
+        output.assert_stderr(&[file.to_str().unwrap(), "mode 0666", "chmod"]);
         fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     }
     let text = fs::read_to_string(service.config()).unwrap();
     Command::new("mkfifo").arg(bench.home().join("pipe")).status().unwrap();
     let fifo = format!("{text}revoked: {}\n", bench.home().join("pipe").display());
     fs::write(service.config(), fifo).unwrap();
-    let said = check();
-    said.assert_code(2);
-    said.assert_stderr(&["pipe", "not a regular file"]);
+    let output = check();
+    output.assert_code(2);
+    output.assert_stderr(&["pipe", "not a regular file"]);
 }
 
-/// A valid rejection stops the run under any file name. A file that the daemon cannot read may be
-/// one.
+/// A valid rejection stops the run under any file name. An unreadable file may be one.
 #[test]
 fn a_rejection_is_never_passed_over() {
     if !ssh_keygen_works("a_rejection_is_never_passed_over") {
@@ -323,8 +323,7 @@ fn a_rejection_is_never_passed_over() {
     refused(many, "approval.signature", "19 signature files");
 }
 
-/// A file that the daemon cannot read may be a rejection. The test needs an ordinary user, because
-/// root reads every file.
+/// An unreadable file may be a rejection. Needs an ordinary user, because root reads every file.
 #[test]
 fn an_unreadable_signature_file_refuses_its_request() {
     let test = "an_unreadable_signature_file_refuses_its_request";
@@ -348,9 +347,9 @@ fn service_with_a_signer(bench: &Bench) -> (PathBuf, Service<'_>) {
     let (key, line) = key(bench, "");
     let signers = bench.scratch().file("allowed_signers", &line);
     let policy = standard(bench);
-    let asked =
+    let config =
         ServiceConfig { policy, allowed_signers: Some(signers), ..ServiceConfig::for_owner(bench) };
-    (key, service(bench, &asked, ""))
+    (key, service(bench, &config, ""))
 }
 
 /// Returns the record of a signed request. `place` writes its signer's rejection beside it.
@@ -374,9 +373,9 @@ fn record_beside_a_rejection(
 #[test]
 fn an_approval_that_ends_before_the_start_is_refused() {
     let bench = Bench::new();
-    let asked = ServiceConfig::for_owner(&bench);
-    let policy = asked.policy.replacen("age_sec_max: null", "age_sec_max: 60", 1);
-    let asked = ServiceConfig { policy, prewarmed_sandboxes: Some(0), ..asked };
+    let config = ServiceConfig::for_owner(&bench);
+    let policy = config.policy.replacen("age_sec_max: null", "age_sec_max: 60", 1);
+    let config = ServiceConfig { policy, prewarmed_sandboxes: Some(0), ..config };
     let real = Path::new(bench.command("toolexec-launch").get_program()).to_owned();
     let slow = bench.home().join("slow-launcher");
     // The daemon's own self-test still runs fast.
@@ -389,7 +388,7 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     fs::write(&slow, lines).unwrap();
     fs::set_permissions(&slow, Permissions::from_mode(0o755)).unwrap();
     let more = format!("launcher: {{program: {}}}\n", slow.display());
-    let service = service(&bench, &asked, &more);
+    let service = service(&bench, &config, &more);
     fs::write(&mark, "").unwrap();
     let staging = service.state().join("staging").display().to_string();
     for launcher in
@@ -399,8 +398,8 @@ fn an_approval_that_ends_before_the_start_is_refused() {
     }
     wait_for_no_process(&staging);
     let at = |ago: &str| {
-        let said = CliOutput::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
-        said.stdout.trim().to_owned()
+        let output = CliOutput::of(Command::new("date").args(["-u", "-d", ago, "+%FT%TZ"]));
+        output.stdout.trim().to_owned()
     };
     // A maximum age of 60 s plus a clock skew of 120 s, minus 3 s.
     let then = at("-177 seconds");
@@ -436,14 +435,14 @@ fn times_without_a_zone_are_the_hosts() {
         sign(&key, &request.path);
         let mut command = bench.command("toolexec");
         command.args(["run", "--format", "json"]).arg(&request.path).env("TZ", zone);
-        command.arg("--policy").arg(&policy).arg("--allowed-signers").arg(&signers);
-        let said = CliOutput::of(&mut command);
+        command.arg("--policy").arg(&policy).arg("--approvers").arg(&signers);
+        let output = CliOutput::of(&mut command);
         let mut theirs = Command::new("ssh-keygen");
         theirs.args(["-Y", "verify", "-n", APPROVE, "-I", "tester", "-f"]).arg(&signers);
         theirs.arg("-s").arg(request.path.with_extension("md.sig")).env("TZ", zone);
         let theirs = theirs.stdin(fs::File::open(&request.path).unwrap()).status().unwrap();
-        assert_eq!(theirs.success(), said.json()["outcome"] == "ok", "{zone}: {said:#?}");
-        said.json()["outcome"].as_str().unwrap().to_owned()
+        assert_eq!(theirs.success(), output.json()["outcome"] == "ok", "{zone}: {output:#?}");
+        output.json()["outcome"].as_str().unwrap().to_owned()
     };
     assert_eq!(run("UTC"), "refused");
     assert_eq!(run("Asia/Tokyo"), "ok");

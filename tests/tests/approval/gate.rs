@@ -43,9 +43,9 @@ fn piped(bench: &Bench, words: &[&str], input: &[u8]) -> CliOutput {
     let input = input.to_vec();
     // A command that decides before the end of its input closes the pipe.
     let writer = std::thread::spawn(move || stdin.write_all(&input).is_ok());
-    let said = CliOutput::from_output(&child.wait_with_output().unwrap(), begun.elapsed());
+    let output = CliOutput::from_output(&child.wait_with_output().unwrap(), begun.elapsed());
     writer.join().unwrap();
-    said
+    output
 }
 
 #[track_caller]
@@ -63,12 +63,12 @@ fn a_file_or_stdin_is_one_event() {
         let named = bench.toolexec(["gate", file.to_str().unwrap()]);
         let spread = serde_json::to_string_pretty(&event).unwrap();
         let typed = piped(&bench, &["--format", "json"], spread.as_bytes());
-        for said in [&named, &typed] {
-            said.assert_code(code);
-            assert_eq!(said.stderr, "");
-            assert_eq!(said.stdout.lines().count(), 1);
-            assert_eq!(said.json()["recommended_action"], route);
-            assert_eq!(said.json()["evidence_ref_count"], 0);
+        for output in [&named, &typed] {
+            output.assert_code(code);
+            assert_eq!(output.stderr, "");
+            assert_eq!(output.stdout.lines().count(), 1);
+            assert_eq!(output.json()["recommended_action"], route);
+            assert_eq!(output.json()["evidence_ref_count"], 0);
         }
     }
 }
@@ -93,12 +93,12 @@ fn an_invalid_event_is_refused_with_json() {
         huge.as_bytes(),
     ];
     for input in inputs {
-        let said = piped(&bench, &[], input);
-        said.assert_code(1);
-        assert_eq!(said.stderr, "");
-        assert_eq!(said.stdout.lines().count(), 1);
-        assert_refused(&said.json());
-        assert!(said.stdout.len() < 3000, "{} bytes", said.stdout.len());
+        let output = piped(&bench, &[], input);
+        output.assert_code(1);
+        assert_eq!(output.stderr, "");
+        assert_eq!(output.stdout.lines().count(), 1);
+        assert_refused(&output.json());
+        assert!(output.stdout.len() < 3000, "{} bytes", output.stdout.len());
     }
 }
 
@@ -123,9 +123,9 @@ fn every_line_has_its_answer_in_order() {
     ];
     // The last line may lack a newline.
     for end in ["", "\n"] {
-        let said = piped(&bench, &["--format", "jsonl"], (lines.join("\n") + end).as_bytes());
-        said.assert_code(1);
-        let results = said.json_lines();
+        let output = piped(&bench, &["--format", "jsonl"], (lines.join("\n") + end).as_bytes());
+        output.assert_code(1);
+        let results = output.json_lines();
         let routes: Vec<_> =
             results.iter().map(|it| it["recommended_action"].as_str().unwrap()).collect();
         let expected = [
@@ -137,9 +137,9 @@ fn every_line_has_its_answer_in_order() {
         }
     }
     let good = format!("{}\n{}\n", public(), public());
-    let said = piped(&bench, &["--format", "jsonl"], good.as_bytes());
-    said.assert_code(0);
-    assert_eq!(said.json_lines().len(), 2);
+    let output = piped(&bench, &["--format", "jsonl"], good.as_bytes());
+    output.assert_code(0);
+    assert_eq!(output.json_lines().len(), 2);
 }
 
 #[test]
@@ -170,10 +170,10 @@ fn an_unreadable_input_is_an_error() {
         &["gate", "-", "--format", "human"],
         &["gate", "-", "--policy", "embedded"],
     ] {
-        let said = bench.toolexec(words.iter().copied());
-        said.assert_code(3);
-        assert_eq!(said.stdout, "", "{words:?}");
-        assert!(!said.stderr.is_empty(), "{words:?}");
+        let output = bench.toolexec(words.iter().copied());
+        output.assert_code(3);
+        assert_eq!(output.stdout, "", "{words:?}");
+        assert!(!output.stderr.is_empty(), "{words:?}");
     }
     bench.toolexec(["gate", "/nonexistent/event.json"]).assert_stderr(&["/nonexistent/event.json"]);
 }
@@ -187,9 +187,9 @@ fn old_evidence_is_stale() {
         "source_id": "a", "kind": "policy", "trust_tier": "verified", "redaction_status": "public",
         "retrieved_at": "2020-01-01T00:00:00Z",
     }]);
-    let said = piped(&bench, &[], event.to_string().as_bytes());
-    said.assert_code(1);
-    assert_eq!(said.json()["hard_blockers"], json!(["stale_evidence"]));
+    let output = piped(&bench, &[], event.to_string().as_bytes());
+    output.assert_code(1);
+    assert_eq!(output.json()["hard_blockers"], json!(["stale_evidence"]));
 }
 
 #[test]
@@ -200,12 +200,12 @@ fn the_example_of_the_page_is_true() {
     let [event, beginning] = blocks[..] else { panic!("{} blocks", blocks.len()) };
     let bench = Bench::new();
     let file = bench.scratch().file("event.json", event);
-    let said = bench.toolexec(["gate", file.to_str().unwrap()]);
-    said.assert_code(0);
-    assert!(said.stdout.starts_with(beginning), "{}", said.stdout);
+    let output = bench.toolexec(["gate", file.to_str().unwrap()]);
+    output.assert_code(0);
+    assert!(output.stdout.starts_with(beginning), "{}", output.stdout);
     let help = bench.toolexec(["gate", "--help"]).stdout;
     assert!(help.contains("Example: toolexec gate event.json"), "{help}");
-    let result = said.json();
+    let result = output.json();
     for name in result.as_object().unwrap().keys() {
         assert!(help.contains(&format!("\"{name}\"")), "--help does not name {name}");
         assert!(page.contains(&format!("`{name}`")), "docs/gate.md does not name {name}");
@@ -219,9 +219,9 @@ fn a_mebibyte_of_evidence_is_answered_soon() {
     let mut event = public();
     let digits = "4 ".repeat(450_000);
     event["evidence_refs"] = json!([{ "source_id": "a", "summary": digits }]);
-    let said = piped(&bench, &[], event.to_string().as_bytes());
-    said.assert_code(1);
+    let output = piped(&bench, &[], event.to_string().as_bytes());
+    output.assert_code(1);
     event["evidence_refs"] = json!(vec!["s"; 200_000]);
     piped(&bench, &[], event.to_string().as_bytes()).assert_code(1);
-    assert!(said.elapsed < Duration::from_secs(10), "{:?}", said.elapsed);
+    assert!(output.elapsed < Duration::from_secs(10), "{:?}", output.elapsed);
 }

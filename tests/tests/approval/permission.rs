@@ -29,17 +29,17 @@ fn workflow_command(bench: &Bench, command: &str, more: &[&str]) -> CliOutput {
 
 #[track_caller]
 fn assert_state(bench: &Bench, tool: &str, expected: &str) {
-    let said = workflow_command(bench, "get", &[tool]);
-    assert_eq!(said.json()["states"][tool], expected, "{said:#?}");
-    said.assert_code(i32::from(expected != "APPROVED"));
+    let output = workflow_command(bench, "get", &[tool]);
+    assert_eq!(output.json()["states"][tool], expected, "{output:#?}");
+    output.assert_code(i32::from(expected != "APPROVED"));
 }
 
 /// Requests permission for tools, and returns the request file.
 #[track_caller]
 fn ask(bench: &Bench, tools: &[&str]) -> PathBuf {
-    let said = workflow_command(bench, "request", tools);
-    said.assert_code(0);
-    said.json()["files"][0].as_str().unwrap().into()
+    let output = workflow_command(bench, "request", tools);
+    output.assert_code(0);
+    output.json()["files"][0].as_str().unwrap().into()
 }
 
 fn set(bench: &Bench, request: &Path, more: &[&str]) -> CliOutput {
@@ -51,21 +51,21 @@ fn set(bench: &Bench, request: &Path, more: &[&str]) -> CliOutput {
 fn a_question_is_asked_answered_spent_and_cleaned_up() {
     let bench = Bench::new();
     assert_state(&bench, TOOL, "REQUESTABLE");
-    let asked =
+    let question =
         workflow_command(&bench, "request", &[TOOL, "other", "--domain", "human.interaction"]);
-    asked.assert_code(0);
-    let asked = asked.json();
-    assert_eq!(asked["data"]["requestedTools"], json!(["other", TOOL]));
-    let file = PathBuf::from(asked["files"][0].as_str().unwrap());
+    question.assert_code(0);
+    let question = question.json();
+    assert_eq!(question["data"]["requestedTools"], json!(["other", TOOL]));
+    let file = PathBuf::from(question["files"][0].as_str().unwrap());
     assert!(file.starts_with(bench.state().join("drafts/permissions/human.interaction")));
     let again = workflow_command(&bench, "request", &[TOOL, "other"]).json();
-    assert_eq!((&again["new"], &again["id"]), (&json!(false), &asked["id"]));
+    assert_eq!((&again["new"], &again["id"]), (&json!(false), &question["id"]));
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    let said = set(&bench, &file, &["--grant", TOOL, "--uses", "1", "--traceparent", trace]);
-    said.assert_code(0);
-    let said = said.json();
-    assert_eq!(said["by"], json!({ "uid": bench.uid() }));
-    assert_eq!(said["denied"], json!([{ "tool": "other", "denial": "left_out" }]));
+    let output = set(&bench, &file, &["--grant", TOOL, "--uses", "1", "--traceparent", trace]);
+    output.assert_code(0);
+    let output = output.json();
+    assert_eq!(output["by"], json!({ "uid": bench.uid() }));
+    assert_eq!(output["denied"], json!([{ "tool": "other", "denial": "left_out" }]));
     assert_state(&bench, "other", "DENIED");
     assert_state(&bench, TOOL, "APPROVED");
     workflow_command(&bench, "request", &["other"]).assert_code(2);
@@ -87,13 +87,13 @@ fn a_question_is_asked_answered_spent_and_cleaned_up() {
     assert_state(&bench, "other", "REQUESTABLE");
     let trail = run_permission(&bench, &["list", "--trail"]).json_lines();
     let entries: Vec<&Value> = trail.iter().filter_map(|line| line.get("entry")).collect();
-    assert_eq!(entries.len(), 4, "lodged, answered, spent, lifted");
+    assert_eq!(entries.len(), 4, "filed, answered, spent, lifted");
     assert_eq!((&entries[1]["traceparent"], &entries[1]["number"]), (&json!(trace), &json!(2)));
     ask(&bench, &["third"]);
     for cleaned in [true, false] {
-        let said = workflow_command(&bench, "cleanup", &[]);
-        said.assert_code(0);
-        assert_eq!(said.json()["cleaned"], cleaned);
+        let output = workflow_command(&bench, "cleanup", &[]);
+        output.assert_code(0);
+        assert_eq!(output.json()["cleaned"], cleaned);
     }
     assert_eq!(run_permission(&bench, &["list"]).stdout, "");
 }
@@ -125,20 +125,20 @@ fn inputs_and_tool_requests_are_asked_about_as_json() {
     let from = |command: &str, path: &Path| {
         run_permission(&bench, &[command, "--format", "json", "--from", path.to_str().unwrap()])
     };
-    let asked = from("request", &shown).json();
-    let requests = &asked["data"]["toolMetaData"][TOOL]["requests"];
+    let answer = from("request", &shown).json();
+    let requests = &answer["data"]["toolMetaData"][TOOL]["requests"];
     assert_eq!(*requests, json!([{ "input": { "argv": ["x"] } }]));
-    let file = PathBuf::from(asked["files"][0].as_str().unwrap());
+    let file = PathBuf::from(answer["files"][0].as_str().unwrap());
     set(&bench, &file, &["--grant", TOOL, "--arguments", "as-requested"]).assert_code(0);
     from("get", &shown).assert_code(0);
     from("get", &other).assert_code(1);
     let request = bench.save(&RequestText::python("print(1)\n"));
     let path = request.path.to_str().unwrap();
-    let said = run_permission(&bench, &["get", "--format", "json", "--tool-request", path]);
-    said.assert_code(1);
-    assert_eq!(said.json()["source"]["name"], "unknown");
-    assert_eq!(said.json()["source"]["subject"], json!(request.id));
-    assert_eq!(said.json()["states"][TOOL], "REQUESTABLE");
+    let output = run_permission(&bench, &["get", "--format", "json", "--tool-request", path]);
+    output.assert_code(1);
+    assert_eq!(output.json()["source"]["name"], "unknown");
+    assert_eq!(output.json()["source"]["subject"], json!(request.id));
+    assert_eq!(output.json()["states"][TOOL], "REQUESTABLE");
 }
 
 #[test]
@@ -164,13 +164,13 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
     let answer = format!("{}.answer.json", file.display());
     let write = |key: &Path| {
         let key = key.to_str().unwrap();
-        let said = set(&bench, &file, &["--grant", "a", "--key", key, "--write-only"]);
-        said.assert_code(0);
+        let output = set(&bench, &file, &["--grant", "a", "--key", key, "--write-only"]);
+        output.assert_code(0);
     };
     write(&eve);
-    let said = run_permission(&bench, &["set", &answer, "--allowed-signers", signers]);
-    said.assert_code(2);
-    said.assert_stderr(&["is not in allowed_signers"]);
+    let output = run_permission(&bench, &["set", &answer, "--approvers", signers]);
+    output.assert_code(2);
+    output.assert_stderr(&["is not in allowed_signers"]);
     for path in [format!("{answer}.sig"), answer.clone()] {
         fs::remove_file(path).unwrap();
     }
@@ -190,18 +190,18 @@ fn a_signed_answer_counts_by_allowed_signers_alone() {
     verify.args(["-s", &format!("{answer}.sig")]).stdin(fs::File::open(&answer).unwrap());
     assert!(verify.output().unwrap().status.success());
     fs::remove_file(format!("{answer}.sig")).unwrap();
-    run_permission(&bench, &["set", &answer, "--allowed-signers", signers]).assert_code(2);
+    run_permission(&bench, &["set", &answer, "--approvers", signers]).assert_code(2);
     let mut sign = bench.command("ssh-keygen");
     sign.args(["-Y", "sign", "-q", "-n", "permission.tool-exec@threegate", "-f"]).arg(&alice);
     CliOutput::of(sign.arg(&answer)).assert_code(0);
     let revoked = alice.with_extension("pub");
     let revoked = ["--revoked", revoked.to_str().unwrap()];
-    let words = [&["set", &answer, "--allowed-signers", signers], &revoked[..]].concat();
+    let words = [&["set", &answer, "--approvers", signers], &revoked[..]].concat();
     run_permission(&bench, &words).assert_code(2);
     assert_state(&bench, "a", "REQUESTABLE");
-    let said = run_permission(&bench, &["set", &answer, "--allowed-signers", signers]);
-    said.assert_code(0);
-    assert!(said.stdout.contains("a: granted by alice SHA256:"), "{said:#?}");
+    let output = run_permission(&bench, &["set", &answer, "--approvers", signers]);
+    output.assert_code(0);
+    assert!(output.stdout.contains("a: granted by alice SHA256:"), "{output:#?}");
     assert_state(&bench, "a", "APPROVED");
 }
 
@@ -217,9 +217,9 @@ fn what_is_not_an_answer_changes_nothing() {
     let refused = |text: &str| {
         let path = bench.home().join("answer.json");
         fs::write(&path, text).unwrap();
-        let said = run_permission(&bench, &["set", path.to_str().unwrap()]);
-        said.assert_code(2);
-        assert!(!said.stderr.contains("panicked"), "{said:#?}");
+        let output = run_permission(&bench, &["set", path.to_str().unwrap()]);
+        output.assert_code(2);
+        assert!(!output.stderr.contains("panicked"), "{output:#?}");
     };
     let digest = good.split("\"sha256\": \"").nth(1).unwrap().split('"').next().unwrap();
     for (from, to) in [
@@ -240,9 +240,9 @@ fn what_is_not_an_answer_changes_nothing() {
     let path = answer.to_str().unwrap();
     run_permission(&bench, &["set", path, "--uid", &stranger]).assert_code(2);
     fs::set_permissions(&answer, Permissions::from_mode(0o666)).unwrap();
-    let said = run_permission(&bench, &["set", path]);
-    said.assert_code(2);
-    said.assert_stderr(&["lets other users write it"]);
+    let output = run_permission(&bench, &["set", path]);
+    output.assert_code(2);
+    output.assert_stderr(&["lets other users write it"]);
     assert_state(&bench, "a", "REQUESTABLE");
     fs::set_permissions(&answer, Permissions::from_mode(0o644)).unwrap();
     run_permission(&bench, &["set", path]).assert_code(0);
@@ -277,15 +277,15 @@ fn bad_input_has_its_exit_code() {
         (&["cleanup"], 3),
         (&["no-such"], 3),
     ] {
-        let said = run_permission(&bench, words);
-        assert_eq!(said.code, Some(code), "{words:?}: {said:#?}");
-        assert!(!said.stderr.is_empty() && !said.stderr.contains("panicked"), "{said:#?}");
+        let output = run_permission(&bench, words);
+        assert_eq!(output.code, Some(code), "{words:?}: {output:#?}");
+        assert!(!output.stderr.is_empty() && !output.stderr.contains("panicked"), "{output:#?}");
     }
     for command in ["get", "request", "set", "list", "revoke", "cleanup"] {
-        let said = run_permission(&bench, &[command, "--help"]);
-        said.assert_code(0);
+        let output = run_permission(&bench, &[command, "--help"]);
+        output.assert_code(0);
         let example = format!("Example: toolexec permission {command} ");
-        assert!(said.stdout.contains(&example), "{said:#?}");
+        assert!(output.stdout.contains(&example), "{output:#?}");
     }
     run_permission(&bench, &["--help"]).assert_code(0);
 }
@@ -298,11 +298,12 @@ fn a_damaged_store_permits_nothing() {
     OpenOptions::new().append(true).open(&trail).unwrap().write_all(b"torn").unwrap();
     assert_state(&bench, "a", "APPROVED");
     OpenOptions::new().append(true).open(&trail).unwrap().write_all(b"\n").unwrap();
-    for said in [workflow_command(&bench, "get", &["a"]), workflow_command(&bench, "cleanup", &[])]
+    for output in
+        [workflow_command(&bench, "get", &["a"]), workflow_command(&bench, "cleanup", &[])]
     {
-        said.assert_code(3);
-        assert_eq!(said.stdout, "");
-        said.assert_stderr(&["trail.jsonl: byte ", "permissions are suspended"]);
+        output.assert_code(3);
+        assert_eq!(output.stdout, "");
+        output.assert_stderr(&["trail.jsonl: byte ", "permissions are suspended"]);
     }
 }
 

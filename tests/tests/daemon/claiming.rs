@@ -42,10 +42,11 @@ fn request_without_inputs() -> RequestText {
 }
 
 /// Prepares a daemon that rescans every second.
-fn service<'a>(bench: &'a Bench, asked: &ServiceConfig) -> Service<'a> {
-    let mut service = Service::prepare(bench, asked);
+fn service<'a>(bench: &'a Bench, config: &ServiceConfig) -> Service<'a> {
+    let mut service = Service::prepare(bench, config);
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1"))
+        .unwrap();
     service.spawn();
     service
 }
@@ -83,8 +84,7 @@ fn create_sparse(path: &Path) {
     File::create(path).unwrap().set_len(TEBIBYTE).unwrap();
 }
 
-/// Asserts that a valid request runs, the daemon lives, the records verify, and nothing is in
-/// progress.
+/// Asserts that a valid request runs, the daemon lives, records verify, and no claim is left.
 #[track_caller]
 fn assert_still_works(service: &Service<'_>) {
     let request = service.submit(&good());
@@ -200,7 +200,7 @@ fn inaccessible_objects_are_recorded_once() {
     assert_eq!(service.wait(), Some(0));
     service.spawn();
     std::thread::sleep(Duration::from_secs(3));
-    let _told_once = refusal_of(&service, "kept.md");
+    let _only_record = refusal_of(&service, "kept.md");
     assert_eq!(list(&service.path("approved")), ["kept.md"]);
     assert_eq!(service.records().len(), 4);
     service.verify().assert_code(0);
@@ -350,9 +350,9 @@ fn a_changing_file_never_runs_as_a_mixture() {
             "{mischief:?}: {records:#?}"
         );
         for record in runs {
-            let told = record.path.join("request").join(format!("{}.md", text.id));
-            let bytes = fs::read_to_string(&told).unwrap();
-            assert!(versions.contains(&bytes), "{mischief:?}: {} is a mixture", told.display());
+            let copy = record.path.join("request").join(format!("{}.md", text.id));
+            let bytes = fs::read_to_string(&copy).unwrap();
+            assert!(versions.contains(&bytes), "{mischief:?}: {} is a mixture", copy.display());
             ran += 1;
         }
         refused += records.iter().filter(|it| it.outcome() == "refused").count();
@@ -567,8 +567,8 @@ fn an_unremovable_order_blocks_only_its_request() {
 }
 
 #[test]
-fn three_hundred_rubbish_objects_keep_nobody_waiting() {
-    let bench = Bench::as_root("three_hundred_rubbish_objects_keep_nobody_waiting");
+fn three_hundred_invalid_objects_delay_no_request() {
+    let bench = Bench::as_root("three_hundred_invalid_objects_delay_no_request");
     let Some(bench) = bench else { return };
     let service = started(&bench);
     let made = prepared_path(&service, "made");
@@ -588,10 +588,10 @@ fn three_hundred_rubbish_objects_keep_nobody_waiting() {
     let begun = Instant::now();
     let request = service.submit(&good());
     service.wait_for("its record", |it| !it.records_of(&request.id).is_empty());
-    let (took, told) = (begun.elapsed(), service.visible_results().len());
+    let (took, results) = (begun.elapsed(), service.visible_results().len());
     service.records_of(&request.id)[0].assert_outcome("ok");
     assert!(took < Duration::from_secs(8), "{took:?}");
-    assert!(told < 300, "the rubbish was first");
+    assert!(results < 300, "the rubbish was first");
     while !list(&service.path("approved")).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{}", service.log());
         std::thread::sleep(Duration::from_millis(100));

@@ -1,5 +1,4 @@
-//! A wall clock behind the last start or record: the daemon refuses to start unless an option
-//! confirms the change.
+//! A wall clock behind the last start or record: the daemon starts only if an option confirms it.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,14 +16,13 @@ fn good() -> RequestText {
 }
 
 fn assert_start_refused(service: &Service<'_>, words: &[&str]) {
-    let said = CliOutput::of(&mut service.command());
-    said.assert_code(3);
-    said.assert_stderr(words);
-    said.assert_stderr(&["later than the clock's 20", "--clock-was-set-back"]);
-    assert!(!said.stderr.contains("ready"), "{said:#?}");
+    let output = CliOutput::of(&mut service.command());
+    output.assert_code(3);
+    output.assert_stderr(words);
+    output.assert_stderr(&["later than the clock's 20", "--clock-was-set-back"]);
+    assert!(!output.stderr.contains("ready"), "{output:#?}");
 }
 
-/// Runs one request.
 fn with_one_run(service: &mut Service<'_>) {
     let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
@@ -86,8 +84,8 @@ fn a_small_clock_change_is_accepted() {
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
     let at = |ahead: &str| {
-        let said = Command::new("date").args(["-u", "-d", ahead, "+%Y%m%d-%H%M%SZ"]).output();
-        let at = String::from_utf8(said.unwrap().stdout).unwrap();
+        let output = Command::new("date").args(["-u", "-d", ahead, "+%Y%m%d-%H%M%SZ"]).output();
+        let at = String::from_utf8(output.unwrap().stdout).unwrap();
         service.path("results").join(format!("TS-{}-TR-20260209-160501Z-near", at.trim_end()))
     };
     let far = at("60 seconds");
@@ -102,9 +100,9 @@ fn a_small_clock_change_is_accepted() {
 fn check_starts_nothing_and_ignores_the_clock() {
     let bench = Bench::new();
     let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
-    let said = CliOutput::of(service.command().args(["--check", "--clock-was-set-back"]));
-    said.assert_code(3);
-    said.assert_stderr(&["--clock-was-set-back"]);
+    let output = CliOutput::of(service.command().args(["--check", "--clock-was-set-back"]));
+    output.assert_code(3);
+    output.assert_stderr(&["--clock-was-set-back"]);
 }
 
 /// A library that shifts the wall clock of one daemon by the number of seconds in a file.
@@ -149,7 +147,8 @@ fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
     let offset = bench.scratch().file("offset", "0");
     let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1"))
+        .unwrap();
     let command = |service: &Service<'_>, more: &[&str]| {
         let mut command = service.command();
         command.env("LD_PRELOAD", &library).env("TOOLEXEC_TEST_CLOCK", &offset).args(more);

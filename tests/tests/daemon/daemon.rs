@@ -26,9 +26,9 @@ fn a_configuration_is_checked() {
     let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let check = || CliOutput::of(service.command().arg("--check"));
     let config = service.config();
-    let said = check();
-    said.assert_code(0);
-    assert!(said.stdout.contains(config.to_str().unwrap()), "{said:#?}");
+    let output = check();
+    output.assert_code(0);
+    assert!(output.stdout.contains(config.to_str().unwrap()), "{output:#?}");
     assert!(!service.state().exists(), "checking makes nothing");
 
     let text = fs::read_to_string(&config).unwrap();
@@ -36,29 +36,41 @@ fn a_configuration_is_checked() {
     for (from, to, why) in [
         ("scan_interval_sec: 30", "scan_interval_secs: 30", "scan_interval_secs"),
         ("scan_interval_sec: 30", "scan_interval_sec: 0", "scan_interval_sec"),
-        ("scan_interval_sec: 30", "scan_interval_sec: 30\nprewarmed_sandboxes: 9", "prewarmed_sandboxes"),
+        (
+            "scan_interval_sec: 30",
+            "scan_interval_sec: 30\nprewarmed_sandboxes: 9",
+            "prewarmed_sandboxes",
+        ),
         ("config_version: 1", "config_version: 2", "config_version"),
         ("policy.yaml", "no-policy.yaml", "no-policy.yaml"),
         ("state: /", "state: ", "state"),
-        ("shutdown_grace_sec: 1", "shutdown_grace_sec: 1\nlauncher: {program: /no/launcher}", "/no/launcher"),
-        ("shutdown_grace_sec: 1", "shutdown_grace_sec: 1\nallowed_signers: /no/signers", "/no/signers"),
+        (
+            "shutdown_grace_sec: 1",
+            "shutdown_grace_sec: 1\nlauncher: {program: /no/launcher}",
+            "/no/launcher",
+        ),
+        (
+            "shutdown_grace_sec: 1",
+            "shutdown_grace_sec: 1\nallowed_signers: /no/signers",
+            "/no/signers",
+        ),
         ("shutdown_grace_sec: 1", "shutdown_grace_sec: [", "toolexecd.yaml"),
     ] {
         assert!(text.contains(from), "{from}");
         fs::write(&config, text.replacen(from, to, 1)).unwrap();
-        let said = check();
-        said.assert_code(2);
-        said.assert_stderr(&[why]);
-        let said = CliOutput::of(&mut service.command());
-        said.assert_code(3);
-        said.assert_stderr(&[why]);
+        let output = check();
+        output.assert_code(2);
+        output.assert_stderr(&[why]);
+        let output = CliOutput::of(&mut service.command());
+        output.assert_code(3);
+        output.assert_stderr(&[why]);
     }
     fs::write(&config, &text).unwrap();
     let policy = home.join("policy.yaml");
     fs::write(&policy, fs::read_to_string(&policy).unwrap() + "surprise: 1\n").unwrap();
-    let said = check();
-    said.assert_code(2);
-    said.assert_stderr(&[policy.to_str().unwrap(), "surprise"]);
+    let output = check();
+    output.assert_code(2);
+    output.assert_stderr(&[policy.to_str().unwrap(), "surprise"]);
     fs::remove_file(&config).unwrap();
     check().assert_stderr(&[config.to_str().unwrap()]);
     CliOutput::of(bench.command("toolexecd").arg("--surprise")).assert_code(3);
@@ -74,18 +86,13 @@ fn what_is_submitted_runs_and_is_published() {
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
     assert_eq!(fs::read(record.path.join("artifacts/kept")).unwrap(), b"k");
-    let said = service.verify();
-    said.assert_code(0);
+    let output = service.verify();
+    output.assert_code(0);
     let trusted = bench.toolexec(["keys", "show", "--state", service.state().to_str().unwrap()]);
     trusted.assert_code(0);
     let signers = bench.scratch().file("signers", trusted.stdout);
     let by_key = CliOutput::of(
-        bench
-            .command("toolexec")
-            .arg("verify")
-            .arg(&record.path)
-            .arg("--allowed-signers")
-            .arg(signers),
+        bench.command("toolexec").arg("verify").arg(&record.path).arg("--result-keys").arg(signers),
     );
     by_key.assert_code(0);
 
@@ -99,7 +106,7 @@ fn what_is_submitted_runs_and_is_published() {
 }
 
 #[test]
-fn what_is_logged_is_plain_where_nobody_looks() {
+fn what_is_logged_is_plain_without_a_terminal() {
     let bench = Bench::new();
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let request = service.submit(&good());
@@ -114,9 +121,9 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     // `submit` would refuse it, but a file can also be written by hand.
     let bad = good().edit("approved_by: \"tester\"", "approved_by: \"\"");
-    let told = service.submit_saved(&bench.save(&bad));
-    told.assert_code(2);
-    told.assert_stderr(&["approval.missing", "not submitted"]);
+    let output = service.submit_saved(&bench.save(&bad));
+    output.assert_code(2);
+    output.assert_stderr(&["approval.missing", "not submitted"]);
     assert_eq!(list(&service.path("approved")), Vec::<String>::new());
 
     // By hand, in the order of a submission: the request last, by a rename.
@@ -142,9 +149,9 @@ fn what_is_refused_goes_to_quarantine_with_a_record() {
     // An input with wrong bytes, refused by `submit` and by the daemon.
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "other").unwrap();
-    let told = service.submit_saved(&request);
-    told.assert_code(2);
-    told.assert_stderr(&["inputs.mismatch", "script.py"]);
+    let output = service.submit_saved(&request);
+    output.assert_code(2);
+    output.assert_stderr(&["inputs.mismatch", "script.py"]);
     fs::create_dir(service.path(&format!("approved/{}.inputs", request.id))).unwrap();
     fs::copy(&request.path, service.path("approved").join(".being-written")).unwrap();
     let (from, to) = (".being-written", format!("approved/{}.md", request.id));
@@ -210,9 +217,9 @@ fn a_dozen_requests_end_in_one_record_each() {
     }
     assert_eq!(service.records().len(), 12);
     assert_eq!(list(&service.path("archive")).len(), 12);
-    let said = service.verify();
-    said.assert_code(0);
-    assert_eq!(said.stdout.lines().count(), 12);
+    let output = service.verify();
+    output.assert_code(0);
+    assert_eq!(output.stdout.lines().count(), 12);
     // Submitted again, the request gets a record but does not run.
     let again = service.submit_saved(&requests[0]);
     again.assert_code(0);
@@ -273,12 +280,12 @@ fn under_the_standard_policy_a_signature_decides() {
     }
     // This test refuses a missing approval at once. Other tests hold the request.
     let policy = policy.replacen("held_sec_max: 604800", "held_sec_max: 0", 1);
-    let asked = ServiceConfig {
+    let config = ServiceConfig {
         policy,
         allowed_signers: Some(signers),
         ..ServiceConfig::for_owner(&bench)
     };
-    let service = Service::start(&bench, &asked);
+    let service = Service::start(&bench, &config);
 
     let signed = bench.save(&good());
     sign(&key, "approve.tool-exec@threegate", &signed.path);
@@ -325,11 +332,11 @@ fn what_waits_and_what_ran_is_listed() {
     let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let spool = service.spool();
     let listed = |words: &[&str]| {
-        let said = CliOutput::of(
+        let output = CliOutput::of(
             bench.command("toolexec").arg("list").arg("--spool").arg(&spool).args(words),
         );
-        said.assert_code(0);
-        said
+        output.assert_code(0);
+        output
     };
     assert!(listed(&[]).stdout.contains("no requests or results"));
     assert_eq!(listed(&["--format", "json"]).stdout, "");

@@ -40,8 +40,8 @@ fn a_daemon_stops_on_a_signal() {
 #[test]
 fn a_run_that_outlasts_the_drain_is_cancelled() {
     let bench = Bench::new();
-    let asked = ServiceConfig { shutdown_grace_sec: 1, ..ServiceConfig::for_owner(&bench) };
-    let mut service = Service::prepare(&bench, &asked);
+    let config = ServiceConfig { shutdown_grace_sec: 1, ..ServiceConfig::for_owner(&bench) };
+    let mut service = Service::prepare(&bench, &config);
     service.configure("runs_max: 1");
     service.spawn();
     let (text, word) = sleeper("60");
@@ -98,7 +98,7 @@ fn a_second_daemon_leaves_the_first_alone() {
 }
 
 #[test]
-fn killed_in_a_run_it_tells_indeterminate_and_never_runs_it_again() {
+fn killed_in_a_run_it_records_indeterminate_and_never_runs_it_again() {
     let bench = Bench::new();
     let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let (text, word) = sleeper("60");

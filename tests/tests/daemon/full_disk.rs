@@ -28,7 +28,6 @@ const FILLER: &str = ".filler";
 /// A daemon that ends because of the full disk does so within this time.
 const WAIT: Duration = Duration::from_secs(3);
 
-/// The resource that is used up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FullResource {
     Bytes,
@@ -107,8 +106,8 @@ fn assert_survives_full_disk(
     move_in(&service, &waiting[0]);
     assert_waits(&service, process, &waiting[0], store);
     // This holds even if status.json is on the full disk.
-    let told = bench.toolexec(["status", "--spool", service.spool().to_str().unwrap()]).stdout;
-    assert!(told.contains("admission    stopped: "), "{store}: {told}{}", service.log());
+    let status = bench.toolexec(["status", "--spool", service.spool().to_str().unwrap()]).stdout;
+    assert!(status.contains("admission    stopped: "), "{store}: {status}{}", service.log());
     let listed = bench.toolexec(["list", "--spool", service.spool().to_str().unwrap()]);
     listed.assert_code(0);
     empty(&place, full);
@@ -254,10 +253,10 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     assert_eq!(list(&service.path("work")), Vec::<String>::new());
 }
 
-/// A running daemon loses a resource, reports `told`, and continues when the resource is back.
+/// A running daemon loses a resource, reports `reported`, and continues when the resource is back.
 fn assert_survives_loss<L>(
     test: &str,
-    told: &[&str],
+    reported: &[&str],
     lose: impl FnOnce(&Service<'_>) -> Option<L>,
     give_back: impl FnOnce(L),
 ) {
@@ -269,7 +268,7 @@ fn assert_survives_loss<L>(
     let request = service.submit(&RequestText::python("print('ran')"));
     service.wait_for("the reason", |it| {
         let status = fs::read_to_string(it.path("public/status.json")).unwrap_or_default();
-        told.iter().all(|part| status.contains(part))
+        reported.iter().all(|part| status.contains(part))
     });
     assert!(service.records_of(&request.id).is_empty(), "{}", service.log());
     assert!(service.log().contains("admission-stopped"), "{}", service.log());
@@ -290,7 +289,7 @@ fn is_traced(process: Process) -> bool {
 #[test]
 fn a_quota_that_is_used_up_is_waited_for() {
     let test = "a_quota_that_is_used_up_is_waited_for";
-    let told = ["admission_stopped", "Disk quota exceeded", "raise the quota"];
+    let reported = ["admission_stopped", "Disk quota exceeded", "raise the quota"];
     let lose = |service: &Service<'_>| {
         let (pid, reserve) = (service.process().0.to_string(), service.path(".reserve"));
         let mut strace = Command::new("strace");
@@ -311,24 +310,24 @@ fn a_quota_that_is_used_up_is_waited_for() {
         CliOutput::of(Command::new("kill").arg(strace.id().to_string())).assert_code(0);
         strace.wait().unwrap();
     };
-    assert_survives_loss(test, &told, lose, give_back);
+    assert_survives_loss(test, &reported, lose, give_back);
 }
 
 #[test]
-fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
-    let test = "too_few_file_descriptors_are_told_as_that_and_waited_for";
-    let told =
+fn too_few_file_descriptors_are_reported_as_that_and_waited_for() {
+    let test = "too_few_file_descriptors_are_reported_as_that_and_waited_for";
+    let reported =
         ["admission_stopped", "Too many open files", "free file descriptors", "LimitNOFILE="];
     // Only the soft limit: without CAP_SYS_RESOURCE, a lowered hard limit cannot be raised again.
     let prlimit = |pid: u32, nofile: &str| {
-        let said = CliOutput::of(Command::new("prlimit").args([
+        let output = CliOutput::of(Command::new("prlimit").args([
             &format!("--pid={pid}"),
             nofile,
             "--output=SOFT",
             "--noheadings",
         ]));
-        said.assert_code(0);
-        said.stdout.trim().to_owned()
+        output.assert_code(0);
+        output.stdout.trim().to_owned()
     };
     let lose = |service: &Service<'_>| {
         let pid = service.process().0;
@@ -338,7 +337,7 @@ fn too_few_file_descriptors_are_told_as_that_and_waited_for() {
         prlimit(pid, &format!("--nofile={}:", open + 16));
         Some((pid, before))
     };
-    assert_survives_loss(test, &told, lose, |(pid, before)| {
+    assert_survives_loss(test, &reported, lose, |(pid, before)| {
         prlimit(pid, &format!("--nofile={before}:"));
     });
 }

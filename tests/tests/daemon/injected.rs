@@ -1,12 +1,9 @@
 //! Injected faults: `strace` makes one system call of the daemon fail (no space, I/O error,
-//! interruption) or kills the daemon in it. This is repeated for the first call, the second, and so
-//! on. The next daemon must always recover, and the checks after a kill must hold.
-//!
-//! `cargo test -p toolexec-tests --test daemon injected -- --nocapture` prints the number of
-//! faults. By default a fixed sample is injected; `TOOLEXEC_INJECTED=full` injects all.
-//! `TOOLEXEC_INJECTED_ONLY=<call>` selects one call.
-//!
-//! Must never inject a fault into the launcher: it is started separately, behind its socket.
+//! interruption) or kills the daemon in it, at the first call, the second, and so on. The next
+//! daemon must always recover, and the checks after a kill must hold. Must never inject a fault
+//! into the launcher: it is started separately, behind its socket. `cargo test -p toolexec-tests
+//! --test daemon injected -- --nocapture` prints the number of faults. By default a fixed sample is
+//! injected, with `TOOLEXEC_INJECTED=full` all; `TOOLEXEC_INJECTED_ONLY=<call>` selects one call.
 
 #![allow(
     clippy::unwrap_used,
@@ -71,7 +68,7 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
     let Some(tool) = CountedTool::build(test) else { return };
     let (_, counts) = inject(&tool, &format!("trace={}", CALLS.join(",")));
     let all = cases(&counts);
-    let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|asked| asked == "full");
+    let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|value| value == "full");
     let stride = if full { 1 } else { all.len().div_ceil(CASES).max(1) };
     // Odd, so that it divides neither the number of faults nor that of calls.
     let stride = if stride.is_multiple_of(2) { stride + 1 } else { stride };
@@ -123,7 +120,7 @@ fn inject(tool: &CountedTool, expression: &str) -> (Vec<String>, BTreeMap<String
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &tool.service_config(&bench));
     configure_for_crash_tests(&service);
-    let _door = SocketLauncher::start(&bench, &service);
+    let _launcher = SocketLauncher::start(&bench, &service);
     let counted = tool.count();
     let scene = CrashScene::submit(&service, &counted, &KINDS);
     // A kill is not a failure of the host.
@@ -147,33 +144,34 @@ fn inject(tool: &CountedTool, expression: &str) -> (Vec<String>, BTreeMap<String
     (faults, highest_thread_counts(&log))
 }
 
-/// Returns true if the trace shows the fault. The trace of a killed process has nothing after the
-/// kill.
+/// Returns true if the trace shows the fault, or a kill, which ends the trace.
 fn was_injected(log: &Path, expression: &str) -> bool {
-    let said = std::fs::read_to_string(log).unwrap_or_default();
-    !expression.starts_with("inject=") || said.contains("(INJECTED)") || said.contains("SIGKILL")
+    let output = std::fs::read_to_string(log).unwrap_or_default();
+    !expression.starts_with("inject=")
+        || output.contains("(INJECTED)")
+        || output.contains("SIGKILL")
 }
 
-/// Returns true if the daemon itself panics. The file-watching library wakes its thread by an event
-/// descriptor and treats a failure there as a bug, because no kernel returns one. The checks of the
-/// files must hold regardless.
+/// Returns true if the daemon itself panics. The file-watching library treats a failure to wake its
+/// thread as a bug, because no kernel returns one. The checks of the files must hold regardless.
 fn panics(log: &str) -> bool {
     log.lines().any(|line| line.contains("panicked at") && !line.contains("/notify-"))
 }
 
-/// Waits until the daemon is done, has ended, or makes no progress. Then stops it, and returns a
-/// fault if it does not end.
+/// Waits until the daemon is done, ended or stuck, then stops it. It is a fault if it does not end.
 fn wait_for_end(service: &mut Service<'_>, scene: &CrashScene) -> Option<String> {
-    let (begun, mut told_at) = (Instant::now(), None::<Instant>);
+    let (begun, mut signalled_at) = (Instant::now(), None::<Instant>);
     let mut fault = None;
     while service.exit_status().is_none() {
         let stuck = begun.elapsed() > PROGRESS_TIMEOUT * time_factor();
         let done = || service.log().contains("ready") && scene.is_settled(service);
-        if told_at.is_none() && (stuck || done()) {
+        if signalled_at.is_none() && (stuck || done()) {
             signal_tracee(service, "TERM");
-            told_at = Some(Instant::now());
+            signalled_at = Some(Instant::now());
         }
-        if told_at.is_some_and(|at| at.elapsed() > END_TIMEOUT * time_factor()) && fault.is_none() {
+        if signalled_at.is_some_and(|at| at.elapsed() > END_TIMEOUT * time_factor())
+            && fault.is_none()
+        {
             fault = Some(format!("told to stop it does not: {}", service.log()));
             signal_tracee(service, "KILL");
         }

@@ -1,6 +1,5 @@
-//! Signing keys that change while the daemon serves. A reload activates and logs them, and every
-//! record verifies. An unusable key rejects the reload. The next start finishes an interrupted
-//! change.
+//! Signing keys that change while the daemon serves: a reload activates and logs them, and every
+//! record verifies. An unusable key rejects the reload; the next start finishes a change.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,16 +31,16 @@ fn keys_of_another_host(bench: &Bench, service: &Service<'_>) -> PathBuf {
 fn show_keys(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
     let config = service.config();
     let all = [&["keys", "show", "--config", config.to_str().unwrap()], words].concat();
-    let said = bench.toolexec(all);
-    said.assert_code(0);
-    said.stdout
+    let output = bench.toolexec(all);
+    output.assert_code(0);
+    output.stdout
 }
 
 /// Sends SIGHUP, and waits until the log contains this text once more.
-fn reload(service: &Service<'_>, told: &str) {
-    let before = service.log().matches(told).count();
+fn reload(service: &Service<'_>, line: &str) {
+    let before = service.log().matches(line).count();
     service.signal("HUP");
-    service.wait_for(told, |it| it.log().matches(told).count() > before);
+    service.wait_for(line, |it| it.log().matches(line).count() > before);
 }
 
 fn ran(service: &Service<'_>) -> Record {
@@ -111,9 +110,9 @@ fn a_key_that_cannot_be_used_refuses_the_reload_and_the_old_one_goes_on() {
             fs::set_permissions(place(name), Permissions::from_mode(mode)).unwrap();
         };
         let own = fs::read(place(role)).unwrap();
-        let refused = |told: &str| {
+        let refused = |line: &str| {
             let before = service.log().matches("reload-refused").count();
-            reload(&service, told);
+            reload(&service, line);
             assert!(service.log().matches("reload-refused").count() > before, "{}", service.log());
             ran(&service);
         };

@@ -58,20 +58,19 @@ fn counts(counted: &RunCounter, requests: &[SavedRequest]) -> Vec<u32> {
     requests.iter().map(|it| counts.get(&it.id).copied().unwrap_or_default()).collect()
 }
 
-/// Asserts that the daemon, its check and `doctor` refuse the ledger, and name the command that
-/// repairs it.
+/// Asserts that daemon, check and `doctor` refuse the ledger, and name the repairing command.
 fn assert_refused(bench: &Bench, service: &mut Service<'_>, words: &str) {
     let command = service.command();
     service.spawn_as(command);
     assert_eq!(service.wait(), Some(3), "{words}: {}", service.log());
     let log = service.log();
     assert!(log.contains(words) && log.contains(REBUILD_OPTION), "{words}: {log}");
-    let said = CliOutput::of(service.command().arg("--check"));
-    said.assert_code(2);
-    said.assert_stderr(&[words, REBUILD_OPTION]);
-    let said = doctor(bench, service, &[]);
-    said.assert_code(1);
-    assert!(said.stdout.contains(REBUILD_OPTION), "{words}: {said:#?}");
+    let output = CliOutput::of(service.command().arg("--check"));
+    output.assert_code(2);
+    output.assert_stderr(&[words, REBUILD_OPTION]);
+    let output = doctor(bench, service, &[]);
+    output.assert_code(1);
+    assert!(output.stdout.contains(REBUILD_OPTION), "{words}: {output:#?}");
 }
 
 /// Runs requests, damages the state, and submits the same requests again.
@@ -99,8 +98,8 @@ fn assert_nothing_runs_twice(words: &str, damage: impl FnOnce(&Path, &Path)) {
     assert_refused(&bench, &mut service, words);
     assert_eq!(counts(&counted, &requests), [1, 1, 1], "{words}");
 
-    let said = doctor(&bench, &service, &[REBUILD_OPTION]);
-    said.assert_stderr(&["rebuilt by order of uid"]);
+    let output = doctor(&bench, &service, &[REBUILD_OPTION]);
+    output.assert_stderr(&["rebuilt by order of uid"]);
     let ledger = fs::read_to_string(service.state().join("ledger")).unwrap();
     let ordered = ledger.lines().last().unwrap();
     assert!(ordered.starts_with("{\"ordered\":{\"at\":\"20"), "{ordered}");
@@ -118,8 +117,8 @@ fn assert_nothing_runs_twice(words: &str, damage: impl FnOnce(&Path, &Path)) {
     stop(&mut service);
     service.spawn();
     assert_eq!(counts(&counted, &requests), [1, 1, 1], "{words}");
-    let said = doctor(&bench, &service, &[]);
-    assert_eq!(said.code, Some(0), "{said:#?}");
+    let output = doctor(&bench, &service, &[]);
+    assert_eq!(output.code, Some(0), "{output:#?}");
 }
 
 fn truncate(ledger: &Path, length: impl FnOnce(&[u8]) -> usize) {
@@ -203,8 +202,7 @@ fn a_changed_ledger_runs_nothing_twice() {
     });
 }
 
-/// The state is copied before the spool: it does not know a run that the copy of the spool
-/// contains.
+/// The state is copied before the spool, so it does not know a run in the copy of the spool.
 #[test]
 fn a_copy_that_was_made_in_the_wrong_order_runs_nothing_twice() {
     let bench = Bench::new();
@@ -259,9 +257,9 @@ fn an_embedded_run_does_not_go_on_without_its_ledger() {
         if let Some(length) = length {
             fs::write(&ledger, &good[..length]).unwrap();
         }
-        let said = run(&requests[1], &[]);
-        said.assert_code(3);
-        said.assert_stderr(&["the ledger", REBUILD_OPTION]);
+        let output = run(&requests[1], &[]);
+        output.assert_code(3);
+        output.assert_stderr(&["the ledger", REBUILD_OPTION]);
         assert_eq!(ledger.exists(), length.is_some(), "a refusal makes no ledger");
         if length.is_none() {
             fs::write(&ledger, "").unwrap();
@@ -272,9 +270,9 @@ fn an_embedded_run_does_not_go_on_without_its_ledger() {
     command.args(["doctor", REBUILD_OPTION, "--spool"]).arg(&state).arg("--state").arg(&state);
     CliOutput::of(&mut command).assert_stderr(&["rebuilt by order of uid"]);
     for request in &requests {
-        let said = run(request, &[]);
-        said.assert_code(2);
-        said.assert_stderr(&["spool.replayed"]);
+        let output = run(request, &[]);
+        output.assert_code(2);
+        output.assert_stderr(&["spool.replayed"]);
     }
     assert_eq!(counts(&counted, &requests), [1, 1]);
 }
@@ -293,9 +291,9 @@ fn what_another_state_ran_into_the_same_results_is_not_run_again() {
         )
     };
     run("one").assert_code(0);
-    let said = run("two");
-    said.assert_code(2);
-    said.assert_stderr(&["spool.replayed"]);
+    let output = run("two");
+    output.assert_code(2);
+    output.assert_stderr(&["spool.replayed"]);
     assert_eq!(list(&results).len(), 2);
 }
 
@@ -307,9 +305,9 @@ fn a_good_ledger_is_left_as_it_is_by_the_order() {
     service.record_of(&request.id).assert_outcome("ok");
     stop(&mut service);
     let before = fs::read(service.state().join("ledger")).unwrap();
-    let said = doctor(&bench, &service, &[REBUILD_OPTION]);
-    said.assert_code(0);
-    said.assert_stderr(&["nothing to rebuild"]);
+    let output = doctor(&bench, &service, &[REBUILD_OPTION]);
+    output.assert_code(0);
+    output.assert_stderr(&["nothing to rebuild"]);
     assert_eq!(fs::read(service.state().join("ledger")).unwrap(), before);
     assert!(!list(&service.state()).iter().any(|name| name.contains("replaced")));
 }
@@ -344,6 +342,6 @@ fn what_could_not_be_started_is_not_used_up() {
     service.wait_for("a third record", |it| it.records_of(&request.id).len() == 3);
     assert_eq!(counts(&counted, std::slice::from_ref(&request)), [1]);
     stop(&mut service);
-    let said = doctor(&bench, &service, &[]);
-    assert_eq!(said.code, Some(0), "{said:#?}");
+    let output = doctor(&bench, &service, &[]);
+    assert_eq!(output.code, Some(0), "{output:#?}");
 }

@@ -1,10 +1,8 @@
 //! Load: many requests are submitted at once, two writers keep submitting, one submits invalid
-//! objects, and the daemon is killed (SIGKILL) every few seconds. At the end every well-formed
-//! request has exactly one record, every other object one refusal, and no other record exists.
-//!
-//! `cargo test -p toolexec-tests --test daemon load -- --nocapture` prints the tally;
-//! `TOOLEXEC_LOAD=10000` is the full load. Must never fail because time is short, only
-//! because progress stops.
+//! objects, and SIGKILL ends the daemon every few seconds. At the end every well-formed request has
+//! exactly one record, every other object one refusal, and no other record exists.
+//! `TOOLEXEC_LOAD=10000 cargo test -p toolexec-tests --test daemon load -- --nocapture` is the full
+//! load and prints the tally. Must never fail because time is short, only because progress stops.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +35,6 @@ const KILL_INTERVAL: Duration = Duration::from_millis(2_700);
 /// The test fails if no record is published for this long.
 const STUCK_AFTER: Duration = Duration::from_secs(60);
 
-/// The expected record of a submitted object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExpectedRecord {
     Run,
@@ -124,7 +121,6 @@ fn submit_invalid(spool: &Path, number: usize, name: &str) {
     }
 }
 
-/// Measurements during the load.
 #[derive(Default)]
 struct LoadStats {
     kills: usize,
@@ -133,11 +129,11 @@ struct LoadStats {
 }
 
 #[test]
-fn under_load_and_kills_every_request_is_told_once() {
-    let test = "under_load_and_kills_every_request_is_told_once";
+fn under_load_and_kills_every_request_is_recorded_once() {
+    let test = "under_load_and_kills_every_request_is_recorded_once";
     let Some(tool) = CountedTool::build(test) else { return };
-    let asked = std::env::var("TOOLEXEC_LOAD");
-    let count = asked.map_or(REQUESTS, |asked| asked.parse().unwrap());
+    let value = std::env::var("TOOLEXEC_LOAD");
+    let count = value.map_or(REQUESTS, |value| value.parse().unwrap());
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &tool.service_config(&bench));
     configure_for_crash_tests(&service);
@@ -147,7 +143,7 @@ fn under_load_and_kills_every_request_is_told_once() {
     let at_once = load.prepare_all("burst", count);
     let written = count * WRITTEN_PERCENT / 100 / 2;
     let writers = ["left", "right"].map(|name| load.prepare_all(name, written));
-    let rubbish = load.expect_invalid(count * INVALID_PERCENT / 100);
+    let invalid = load.expect_invalid(count * INVALID_PERCENT / 100);
     let due = load.due;
 
     let spool = service.spool();
@@ -166,7 +162,7 @@ fn under_load_and_kills_every_request_is_told_once() {
             });
         }
         scope.spawn(|| {
-            for (number, name) in rubbish.iter().enumerate() {
+            for (number, name) in invalid.iter().enumerate() {
                 submit_invalid(spool, number, name);
                 std::thread::sleep(Duration::from_millis(40));
             }
@@ -240,24 +236,23 @@ fn rss_kib(service: &Service<'_>) -> u64 {
     line.map_or(0, |line| line.trim().trim_end_matches(" kB").trim().parse().unwrap())
 }
 
-/// Checks for exactly one record for each expected one. Returns the number of records for each
-/// outcome, and the faults.
+/// Checks for one record of each expected one. Returns the number for each outcome, and the faults.
 fn judge(
     service: &Service<'_>,
     due: &BTreeMap<String, ExpectedRecord>,
     counts: &RunCounts,
 ) -> (BTreeMap<String, usize>, Vec<String>) {
     let mut outcomes = BTreeMap::new();
-    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut recorded: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for record in service.records() {
         *outcomes.entry(record.outcome().to_owned()).or_default() += 1;
         let of = owner_of(&record, due);
-        told.entry(of).or_default().push(record.outcome().to_owned());
+        recorded.entry(of).or_default().push(record.outcome().to_owned());
     }
     let mut faults = Vec::new();
     for (id, due) in due {
         let count = counts.get(id).copied().unwrap_or_default();
-        let outcomes = told.remove(id).unwrap_or_default();
+        let outcomes = recorded.remove(id).unwrap_or_default();
         let right = match (due, outcomes.as_slice()) {
             (ExpectedRecord::Run, [one]) if one == "ok" => count == 1,
             (ExpectedRecord::Run, [one]) if one == "indeterminate" => count <= 1,
@@ -268,7 +263,7 @@ fn judge(
             faults.push(format!("{id}: ran {count} times, told as {outcomes:?}"));
         }
     }
-    faults.extend(told.iter().map(|(id, outcomes)| format!("{id}: nobody's: {outcomes:?}")));
+    faults.extend(recorded.iter().map(|(id, outcomes)| format!("{id}: nobody's: {outcomes:?}")));
     (outcomes, faults)
 }
 

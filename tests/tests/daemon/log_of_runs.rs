@@ -25,9 +25,9 @@ fn without_its_log_nothing_is_run_and_nothing_used_up() {
     fs::rename(&log, &aside).unwrap();
     let request = bench.save(&good());
     let before = list(&bench.results());
-    let said = bench.run(&request);
-    said.assert_code(3);
-    said.assert_stderr(&["this log had 1 entries and is missing", "log.head"]);
+    let output = bench.run(&request);
+    output.assert_code(3);
+    output.assert_stderr(&["this log had 1 entries and is missing", "log.head"]);
     assert_eq!(list(&bench.results()), before, "something was told");
     assert!(!log.exists(), "another log was begun");
     fs::rename(&aside, &log).unwrap();
@@ -60,9 +60,9 @@ fn a_log_that_another_appends_to_is_waited_for() {
         return toolexec_tests::skip("a_log_that_another_appends_to_is_waited_for", "no flock");
     };
     std::thread::sleep(Duration::from_millis(200));
-    let said = bench.run(&bench.save(&good()));
-    Record::of(&said).assert_outcome("ok");
-    assert!(said.elapsed >= Duration::from_millis(500), "it did not wait: {said:#?}");
+    let output = bench.run(&bench.save(&good()));
+    Record::of(&output).assert_outcome("ok");
+    assert!(output.elapsed >= Duration::from_millis(500), "it did not wait: {output:#?}");
     holder.wait().unwrap();
 }
 
@@ -76,9 +76,9 @@ fn a_daemon_does_not_begin_another_log_in_place_of_one_that_is_gone() {
     assert_eq!(service.wait(), Some(0));
     let (log, aside) = (service.path("log"), service.path("aside"));
     fs::rename(&log, &aside).unwrap();
-    let said = CliOutput::of(&mut service.command());
-    said.assert_code(3);
-    said.assert_stderr(&["and is missing", "log.head"]);
+    let output = CliOutput::of(&mut service.command());
+    output.assert_code(3);
+    output.assert_stderr(&["and is missing", "log.head"]);
     fs::rename(&aside, &log).unwrap();
     service.spawn();
     service.verify().assert_code(0);

@@ -1,5 +1,4 @@
-//! Operator commands for one request: hold, release, cancel. Each request ends in exactly one
-//! record, and its order files are removed with it.
+//! Hold, release and cancel: each request ends in exactly one record, without its order files.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,10 +26,10 @@ fn sleeping(seconds: u32) -> RequestText {
 
 /// The embedded policy, with time for a request to wait.
 fn config_with_hold_time(bench: &Bench) -> ServiceConfig {
-    let asked = ServiceConfig::for_owner(bench);
-    let policy = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
-    assert_ne!(policy, asked.policy);
-    ServiceConfig { policy, ..asked }
+    let config = ServiceConfig::for_owner(bench);
+    let policy = config.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
+    assert_ne!(policy, config.policy);
+    ServiceConfig { policy, ..config }
 }
 
 fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
@@ -40,16 +39,16 @@ fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
 /// Asserts that an order is accepted, and returns the output.
 #[track_caller]
 fn assert_order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> String {
-    let said = order(bench, service, words);
-    said.assert_code(0);
-    said.stdout
+    let output = order(bench, service, words);
+    output.assert_code(0);
+    output.stdout
 }
 
 /// Returns the entry of a request in `list --waiting`.
 fn waiting_entry(bench: &Bench, service: &Service<'_>, id: &str) -> Option<Value> {
-    let said = order(bench, service, &["list", "--waiting", "--format", "json"]);
-    said.assert_code(0);
-    said.json_lines().into_iter().find(|row| row["request_id"] == id)
+    let output = order(bench, service, &["list", "--waiting", "--format", "json"]);
+    output.assert_code(0);
+    output.json_lines().into_iter().find(|row| row["request_id"] == id)
 }
 
 #[track_caller]
@@ -77,8 +76,8 @@ fn what_is_held_waits_until_it_is_released() {
     let bench = Bench::new();
     let mut service = Service::prepare(&bench, &config_with_hold_time(&bench));
     let request = service.submit(&good());
-    let said = assert_order(&bench, &service, &["hold", &request.id]);
-    assert!(said.contains(&format!("toolexec release {}", request.id)), "{said}");
+    let output = assert_order(&bench, &service, &["hold", &request.id]);
+    assert!(output.contains(&format!("toolexec release {}", request.id)), "{output}");
     let file = service.path(&format!("approved/{}.md.hold", request.id));
     assert_eq!(fs::read(&file).unwrap(), b"");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o644);
@@ -144,8 +143,8 @@ fn only_cancel_ends_a_running_request() {
     let long = service.submit(&sleeping(100));
     service.wait_for("both to run", |it| it.log().matches("started").count() == 2);
     assert_order(&bench, &service, &["hold", &short.id]);
-    let said = assert_order(&bench, &service, &["cancel", &long.id]);
-    assert!(said.contains("ended if it runs"), "{said}");
+    let output = assert_order(&bench, &service, &["cancel", &long.id]);
+    assert!(output.contains("ended if it runs"), "{output}");
     service.record_of(&long.id).assert_outcome("cancelled");
     let record = service.record_of(&short.id);
     record.assert_outcome("ok");
@@ -185,9 +184,9 @@ fn orders_without_a_request_are_harmless() {
     let bench = Bench::new();
     let service = Service::start(&bench, &config_with_hold_time(&bench));
     for word in ["hold", "release", "cancel"] {
-        let said = order(&bench, &service, &[word, "TR-20260101-000000Z-none"]);
-        said.assert_code(2);
-        said.assert_stderr(&["TR-20260101-000000Z-none", "no such waiting request"]);
+        let output = order(&bench, &service, &[word, "TR-20260101-000000Z-none"]);
+        output.assert_code(2);
+        output.assert_stderr(&["TR-20260101-000000Z-none", "no such waiting request"]);
         fs::write(service.path(&format!("approved/TR-20260101-000000Z-none.md.{word}")), "")
             .unwrap();
     }
@@ -195,9 +194,10 @@ fn orders_without_a_request_are_harmless() {
     service.record_of(&request.id).assert_outcome("ok");
     assert_eq!(list(&service.path("approved")).len(), 3);
     let nowhere = bench.scratch().dir("nowhere");
-    let said = CliOutput::of(bench.command("toolexec").args(["hold", "x", "--spool"]).arg(nowhere));
-    said.assert_code(3);
-    said.assert_stderr(&["approved/"]);
+    let output =
+        CliOutput::of(bench.command("toolexec").args(["hold", "x", "--spool"]).arg(nowhere));
+    output.assert_code(3);
+    output.assert_stderr(&["approved/"]);
 }
 
 #[test]
@@ -220,9 +220,9 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
     assert_order(&bench, &service, &["hold", "TR-"]);
     assert!(!service.path(&format!("approved/{}.md.release", one.id)).exists());
     assert_order(&bench, &service, &["cancel", "TR-"]);
-    let said = order(&bench, &service, &["release", "TR-"]);
-    said.assert_code(2);
-    said.assert_stderr(&[&one.id, "already cancelled"]);
+    let output = order(&bench, &service, &["release", "TR-"]);
+    output.assert_code(2);
+    output.assert_stderr(&[&one.id, "already cancelled"]);
     let draft = service.path("drafts");
     fs::create_dir(&draft).unwrap();
     fs::rename(
@@ -230,7 +230,7 @@ fn a_request_is_named_by_its_id_its_file_or_a_beginning() {
         draft.join(format!("{}.md", one.id)),
     )
     .unwrap();
-    let said = order(&bench, &service, &["hold", &one.id]);
-    said.assert_code(2);
-    said.assert_stderr(&["a draft"]);
+    let output = order(&bench, &service, &["hold", &one.id]);
+    output.assert_code(2);
+    output.assert_stderr(&["a draft"]);
 }

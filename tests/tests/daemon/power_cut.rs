@@ -1,14 +1,11 @@
 //! Power cuts: the spool and all files of the daemon are on a file system in an image file. The
-//! daemon is stopped at its failpoints, and the image is copied as it is then, without data that is
-//! only in memory. Each copy is mounted later, as after a power cut, and a daemon recovers on it.
-//! The checks after a kill must hold, and every result that was durable must exist.
-//!
-//! `cargo test -p toolexec-tests --test daemon power_cut -- --nocapture` prints the cuts. By
-//! default there is one cut at the first arrival at each failpoint; `TOOLEXEC_POWER_CUT=full` cuts
-//! at every arrival. Needs root, for the mounts.
-//!
-//! A copy has every write that the file system has sent to its disk. A disk that loses or reorders
-//! some of them is not tested here. Must leave no mount behind.
+//! daemon is stopped at its failpoints, and the image is copied then, without data that is only in
+//! memory. A daemon recovers on each copy, as after a power cut: the checks after a kill must hold,
+//! and every durable result must exist. `cargo test -p toolexec-tests --test daemon power_cut --
+//! --nocapture` prints the cuts: one at the first arrival at each failpoint, with
+//! `TOOLEXEC_POWER_CUT=full` at every arrival. Needs root for the mounts, and must leave none
+//! behind. A copy has every write that the file system sent; a disk that loses or reorders some is
+//! not tested here.
 
 #![allow(
     clippy::unwrap_used,
@@ -45,27 +42,26 @@ struct PowerCut {
     durable: usize,
 }
 
-/// An occupied loop device, so that the next image gets another one: after a restart of the host, a
-/// file system may have another device number.
+/// Occupies a loop device: the next image gets another device number, as after a restart.
 struct OccupiedDevice(String);
 
 impl OccupiedDevice {
     fn new(bench: &Bench) -> Result<Self, String> {
         let file = bench.scratch().path().join("occupied.img");
         File::create(&file).unwrap().set_len(1 << 20).unwrap();
-        let said = CliOutput::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
-        if said.code == Some(0) {
-            Ok(Self(said.stdout.trim().to_owned()))
+        let output = CliOutput::of(Command::new("losetup").args(["--find", "--show"]).arg(&file));
+        if output.code == Some(0) {
+            Ok(Self(output.stdout.trim().to_owned()))
         } else {
-            Err(said.stderr)
+            Err(output.stderr)
         }
     }
 }
 
 impl Drop for OccupiedDevice {
     fn drop(&mut self) {
-        let said = CliOutput::of(Command::new("losetup").arg("--detach").arg(&self.0));
-        assert!(said.code == Some(0) || std::thread::panicking(), "{}", said.stderr);
+        let output = CliOutput::of(Command::new("losetup").arg("--detach").arg(&self.0));
+        assert!(output.code == Some(0) || std::thread::panicking(), "{}", output.stderr);
     }
 }
 
@@ -75,8 +71,8 @@ struct MountedImage(PathBuf);
 impl MountedImage {
     fn new(image: &Path, place: &Path, options: &str) -> Result<Self, String> {
         let mut mount = Command::new("mount");
-        let said = CliOutput::of(mount.args(["-o", options]).arg(image).arg(place));
-        if said.code == Some(0) { Ok(Self(place.to_owned())) } else { Err(said.stderr) }
+        let output = CliOutput::of(mount.args(["-o", options]).arg(image).arg(place));
+        if output.code == Some(0) { Ok(Self(place.to_owned())) } else { Err(output.stderr) }
     }
 }
 
@@ -133,8 +129,8 @@ fn make(kind: &str, image: &Path, bytes: u64) -> Result<(), String> {
     File::create(image).unwrap().set_len(bytes).unwrap();
     let mut make = Command::new(format!("mkfs.{kind}"));
     match make.arg("-q").arg(image).output() {
-        Ok(said) if said.status.success() => Ok(()),
-        Ok(said) => Err(String::from_utf8_lossy(&said.stderr).into_owned()),
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         Err(error) => Err(format!("mkfs.{kind}: {error}")),
     }
 }
@@ -187,7 +183,7 @@ fn collect_cuts(
     counted: &RunCounter,
     image: &Path,
 ) -> Vec<PowerCut> {
-    let full = std::env::var("TOOLEXEC_POWER_CUT").is_ok_and(|asked| asked == "full");
+    let full = std::env::var("TOOLEXEC_POWER_CUT").is_ok_and(|value| value == "full");
     let came = bench.scratch().path().join("arrivals");
     fs::write(&came, "").unwrap();
     let mut command = service.command();
@@ -234,8 +230,7 @@ fn stop_daemon(service: &mut Service<'_>) {
     }
 }
 
-/// Returns true if every thread has stopped. A thread that waits for the disk goes on writing until
-/// its call ends.
+/// Returns true if every thread has stopped. One that waits for the disk may still write.
 fn is_stopped(service: &Service<'_>) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{}/task", service.process().0)) else {
         return false;

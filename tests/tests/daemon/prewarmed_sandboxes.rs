@@ -1,5 +1,4 @@
-//! Sandboxes that a daemon builds ahead of use. Each is used once, for a run of its kind. None may
-//! fail a run or leave anything behind.
+//! Sandboxes built ahead of use: each runs once, for its kind; none fails a run or is left.
 
 #![allow(
     clippy::unwrap_used,
@@ -36,8 +35,10 @@ fn staging_root(service: &Service<'_>) -> String {
 
 #[test]
 fn a_second_run_of_a_language_finds_a_sandbox_ready() {
-    for bench in [Bench::as_root("a prewarmed sandbox, as root"), Bench::as_ordinary_user("a prewarmed sandbox")]
-    {
+    for bench in [
+        Bench::as_root("a prewarmed sandbox, as root"),
+        Bench::as_ordinary_user("a prewarmed sandbox"),
+    ] {
         let Some(bench) = bench else { continue };
         let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
         assert_eq!(service.staging_slots().len(), 0, "an idle daemon knows no runtime yet");
@@ -104,7 +105,8 @@ fn no_run_fails_because_a_ready_sandbox_is_gone() {
     service.wait_for("a slot of a prewarmed sandbox", |it| it.staging_slots().len() == 1);
     let slot = service.state().join("staging").join(&service.staging_slots()[0]);
     std::fs::write(slot.join("surprise"), "not declared").unwrap();
-    let (record, sandbox) = run(&service, &RequestText::python("import os; print(os.listdir('/in'))"));
+    let (record, sandbox) =
+        run(&service, &RequestText::python("import os; print(os.listdir('/in'))"));
     record.assert_outcome("ok");
     assert_eq!((sandbox.as_str(), record.stdout().trim()), ("cold", "['script.py']"));
 }
@@ -165,8 +167,8 @@ fn a_restarted_daemon_reuses_no_sandbox() {
 #[test]
 fn no_sandbox_is_prewarmed_if_disabled() {
     let bench = Bench::new();
-    let asked = ServiceConfig { prewarmed_sandboxes: Some(0), ..ServiceConfig::for_owner(&bench) };
-    let service = Service::start(&bench, &asked);
+    let config = ServiceConfig { prewarmed_sandboxes: Some(0), ..ServiceConfig::for_owner(&bench) };
+    let service = Service::start(&bench, &config);
     for content in ["one", "two"] {
         let (record, sandbox) = run(&service, &reads_its_input(content));
         record.assert_outcome("ok");

@@ -13,7 +13,6 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, TmuxScreen};
 
-/// Runs a command on the spool of a service.
 #[track_caller]
 fn run_command(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {
     let place = service.spool();
@@ -30,7 +29,6 @@ fn reason_of(record: &Record) -> (String, String) {
     (reason, what)
 }
 
-/// Calls a tool of the MCP server, and returns the response.
 #[track_caller]
 fn call_tool(bench: &Bench, service: &Service<'_>, tool: &str, id: &str) -> Value {
     std::fs::create_dir_all(service.path("drafts")).unwrap();
@@ -77,8 +75,8 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
     let help = help.unwrap_or_else(|| panic!("no help in {reason}"));
     assert!(record.text.contains("\n- Reason: "), "{}", record.text);
 
-    let row = |said: CliOutput, pointer: &str| -> Value {
-        said.json().pointer(pointer).cloned().unwrap_or_default()
+    let row = |output: CliOutput, pointer: &str| -> Value {
+        output.json().pointer(pointer).cloned().unwrap_or_default()
     };
     let json = ["--format", "json"];
     let id = request.id.as_str();
@@ -89,20 +87,20 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
         (&["status"], "/last/0/reason"),
     ] {
         let words: Vec<&str> = words.iter().chain(&json).copied().collect();
-        let said = run_command(&bench, &service, &words);
-        assert_eq!(row(said, pointer), reason, "{words:?}");
+        let output = run_command(&bench, &service, &words);
+        assert_eq!(row(output, pointer), reason, "{words:?}");
     }
     for (words, has_help) in
         [(&["list"][..], false), (&["wait", id], true), (&["show", id], true), (&["status"], false)]
     {
-        let said = run_command(&bench, &service, words);
-        assert!(said.stdout.contains(&what), "{words:?}: {what:?} is not in {said:#?}");
-        assert_eq!(said.stdout.contains(help), has_help, "{words:?}: {help:?} in {said:#?}");
+        let output = run_command(&bench, &service, words);
+        assert!(output.stdout.contains(&what), "{words:?}: {what:?} is not in {output:#?}");
+        assert_eq!(output.stdout.contains(help), has_help, "{words:?}: {help:?} in {output:#?}");
     }
     // An agent gets it too, marked as text that may quote the request.
     let status = call_tool(&bench, &service, "request_status", id);
-    let told = status["structuredContent"]["reason"].as_str().unwrap_or_default();
-    assert!(told.contains(&reason) && told.contains("UNTRUSTED DATA"), "{status:#}");
+    let shown = status["structuredContent"]["reason"].as_str().unwrap_or_default();
+    assert!(shown.contains(&reason) && shown.contains("UNTRUSTED DATA"), "{status:#}");
     let read = call_tool(&bench, &service, "read_result", id);
     assert!(read["content"].to_string().contains(help), "{read:#}");
 

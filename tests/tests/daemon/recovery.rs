@@ -106,9 +106,9 @@ fn doctor_reports_spool_problems_with_help() {
     let record = service.record_of(&request.id);
     submit_refused(&service, &bench);
     service.wait_for("the claim to be put away", |it| list(&it.path("work")).is_empty());
-    let said = doctor(&bench, &service, &["--format", "json"]);
-    said.assert_code(0);
-    let seen = said.json();
+    let output = doctor(&bench, &service, &["--format", "json"]);
+    output.assert_code(0);
+    let seen = output.json();
     assert_eq!(seen["findings"], serde_json::json!([]), "{seen:#}");
     assert_eq!((&seen["daemon"], &seen["ledger_lines"]), (&true.into(), &1.into()));
 
@@ -119,18 +119,18 @@ fn doctor_reports_spool_problems_with_help() {
     fs::write(service.state().join("ledger"), "").unwrap();
     fs::create_dir(service.path("work").join(&claim)).unwrap();
     fs::create_dir(service.path("results").join(".unverified-one")).unwrap();
-    let said = doctor(&bench, &service, &[]);
-    said.assert_code(1);
+    let output = doctor(&bench, &service, &[]);
+    output.assert_code(1);
     let words = ["not-in-ledger", record.id(), "could run twice", "interrupted", &claim];
     for word in words.into_iter().chain(["unverified", ".unverified-one", "was not published"]) {
-        assert!(said.stdout.contains(word), "{word}: {said:#?}");
+        assert!(output.stdout.contains(word), "{word}: {output:#?}");
     }
-    let said = doctor(&bench, &service, &["--format", "json"]);
-    said.assert_code(1);
-    assert_eq!(said.json()["daemon"], false);
+    let output = doctor(&bench, &service, &["--format", "json"]);
+    output.assert_code(1);
+    assert_eq!(output.json()["daemon"], false);
 
     let mut elsewhere = bench.command("toolexec");
-    let said = CliOutput::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
-    said.assert_code(2);
-    said.assert_stderr(&["not a spool"]);
+    let output = CliOutput::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
+    output.assert_code(2);
+    output.assert_stderr(&["not a spool"]);
 }

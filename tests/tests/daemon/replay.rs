@@ -35,9 +35,9 @@ fn the_same_bytes_are_reproducible_as_often_as_one_likes() {
     let before = list(&record.path);
     let inputs = request.inputs.to_str().unwrap();
     for _ in 0..2 {
-        let said = replay(&bench, &record.path, &["--inputs", inputs]);
-        said.assert_code(0);
-        let json = said.json();
+        let output = replay(&bench, &record.path, &["--inputs", inputs]);
+        output.assert_code(0);
+        let json = output.json();
         assert_eq!((&json["reproducible"], &json["verified"]), (&true.into(), &true.into()));
         assert_eq!(json["replay_of"], record.id());
         let again = Record::at(Path::new(json["record"].as_str().unwrap()));
@@ -69,9 +69,9 @@ fn a_replay_has_another_id_than_the_run_wherever_it_is_kept() {
         let inputs = request.inputs.to_str().unwrap();
         let elsewhere = bench.scratch().dir(&format!("elsewhere-{number}"));
         let words = ["--inputs", inputs, "--results", elsewhere.to_str().unwrap()];
-        let said = replay(&bench, &record.path, &words);
-        said.assert_code(0);
-        let json = said.json();
+        let output = replay(&bench, &record.path, &words);
+        output.assert_code(0);
+        let json = output.json();
         let again = Record::at(Path::new(json["record"].as_str().unwrap()));
         assert_ne!(again.id(), record.id());
         assert_eq!(json["verified"], true);
@@ -101,9 +101,9 @@ fn replays_at_the_same_time_have_different_ids() {
         let replay = &replay;
         let begun: Vec<_> = (0..4).map(|number| scope.spawn(move || replay(number))).collect();
         let ended = begun.into_iter().map(|one| one.join().unwrap());
-        let id_of = |said: CliOutput| {
-            said.assert_code(0);
-            let json = said.json();
+        let id_of = |output: CliOutput| {
+            output.assert_code(0);
+            let json = output.json();
             let record = Record::at(Path::new(json["record"].as_str().unwrap()));
             bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
             record.id().to_owned()
@@ -122,9 +122,9 @@ fn changed_bytes_are_reported() {
     let bench = Bench::new();
     let (request, record) = ran(&bench, RANDOM);
     let inputs = request.inputs.to_str().unwrap();
-    let said = replay(&bench, &record.path, &["--inputs", inputs]);
-    said.assert_code(1);
-    let json = said.json();
+    let output = replay(&bench, &record.path, &["--inputs", inputs]);
+    output.assert_code(1);
+    let json = output.json();
     assert_eq!(json["reproducible"], false);
     let differences = json["differences"].as_array().unwrap();
     let what: Vec<_> = differences.iter().map(|row| row["field"].as_str().unwrap()).collect();
@@ -138,35 +138,35 @@ fn a_replay_with_other_conditions_is_refused() {
     let inputs = request.inputs.to_str().unwrap();
     let count = list(&bench.results()).len();
 
-    let said = replay(&bench, &record.path, &[]);
-    said.assert_code(2);
-    said.assert_stderr(&["--inputs"]);
+    let output = replay(&bench, &record.path, &[]);
+    output.assert_code(2);
+    output.assert_stderr(&["--inputs"]);
 
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let policy = bench.scratch().file("policy.yaml", policy + "# mine\n");
     let words = ["--inputs", inputs, "--policy", policy.to_str().unwrap()];
-    let said = replay(&bench, &record.path, &words);
-    said.assert_code(2);
-    said.assert_stderr(&["policy", "sha256"]);
+    let output = replay(&bench, &record.path, &words);
+    output.assert_code(2);
+    output.assert_stderr(&["policy", "sha256"]);
 
     let refused = bench.save(&RequestText::python("1").edit("# A test", "## A test"));
     let refused = Record::of(&bench.run(&refused));
-    let said = replay(&bench, &refused.path, &["--inputs", inputs]);
-    said.assert_code(2);
-    said.assert_stderr(&["nothing ran"]);
+    let output = replay(&bench, &refused.path, &["--inputs", inputs]);
+    output.assert_code(2);
+    output.assert_stderr(&["nothing ran"]);
     assert_eq!(list(&bench.results()).len(), count + 1, "nothing was run");
 
     // Other inputs are reported like those of any run.
     fs::write(request.inputs.join("script.py"), "print('b')").unwrap();
-    let said = replay(&bench, &record.path, &["--inputs", inputs]);
-    said.assert_code(2);
-    said.assert_stderr(&["inputs.mismatch"]);
+    let output = replay(&bench, &record.path, &["--inputs", inputs]);
+    output.assert_code(2);
+    output.assert_stderr(&["inputs.mismatch"]);
 
     let stdout = record.path.join("stdout");
     fs::write(stdout, "forged\n").unwrap();
-    let said = replay(&bench, &record.path, &["--inputs", inputs]);
-    said.assert_code(1);
-    said.assert_stderr(&["stdout", "does not verify"]);
+    let output = replay(&bench, &record.path, &["--inputs", inputs]);
+    output.assert_code(1);
+    output.assert_stderr(&["stdout", "does not verify"]);
 }
 
 /// Another user with write access to the results changes the request between the check and the run.
@@ -188,15 +188,18 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     std::thread::sleep(Duration::from_secs(2));
     let text = fs::read_to_string(&copy).unwrap();
     fs::write(&copy, text.replace("python script.py", "python script.py EVIL")).unwrap();
-    let said = child.wait_with_output().unwrap();
-    assert_eq!(said.status.code(), Some(3), "{said:?}");
-    assert!(String::from_utf8_lossy(&said.stderr).contains("changed after its record"), "{said:?}");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("changed after its record"),
+        "{output:?}"
+    );
     assert_eq!(list(&bench.results()), before, "something was run");
 }
 
-/// Its remains are recorded as a replay, and do not block the next one.
+/// Its leftovers are recorded as a replay, and do not block the next one.
 #[test]
-fn a_replay_that_is_killed_is_told_as_one() {
+fn a_replay_that_is_killed_is_recorded_as_one() {
     let bench = Bench::new();
     let request = bench.save(&RequestText::python("import time; time.sleep(1.5)"));
     let record = Record::of(&bench.run(&request));
@@ -212,14 +215,14 @@ fn a_replay_that_is_killed_is_told_as_one() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let said = replay(&bench, &record.path, &["--inputs", inputs]);
-    said.assert_code(0);
-    said.assert_stderr(&["an earlier run was interrupted"]);
-    let told: Vec<Record> =
+    let output = replay(&bench, &record.path, &["--inputs", inputs]);
+    output.assert_code(0);
+    output.assert_stderr(&["an earlier run was interrupted"]);
+    let records: Vec<Record> =
         list(&bench.results()).iter().map(|name| Record::at(&bench.results().join(name))).collect();
-    let mut outcomes: Vec<&str> = told.iter().map(Record::outcome).collect();
+    let mut outcomes: Vec<&str> = records.iter().map(Record::outcome).collect();
     outcomes.sort_unstable();
     assert_eq!(outcomes, ["indeterminate", "ok", "ok"]);
-    let lost = told.iter().find(|record| record.outcome() == "indeterminate").unwrap();
+    let lost = records.iter().find(|record| record.outcome() == "indeterminate").unwrap();
     assert!(lost.text.contains("replay_of:\n"), "{}", lost.text);
 }

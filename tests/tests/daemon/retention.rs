@@ -22,15 +22,14 @@ fn good() -> RequestText {
 }
 
 fn days_ago(days: u64) -> String {
-    let said = Command::new("date")
+    let output = Command::new("date")
         .args(["-u", "-d", &format!("{days} days ago"), "+%Y%m%d-%H%M%SZ"])
         .output()
         .unwrap();
-    String::from_utf8(said.stdout).unwrap().trim_end().to_owned()
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Gives a new result the name and the modification time of an old one. Retention uses nothing
-/// else.
+/// Gives a new result the name and time of an old one. Retention uses nothing else.
 fn age(service: &Service<'_>, id: &str, days: u64) -> String {
     let request = id.split_at("TS-YYYYMMDD-HHMMSSZ-".len()).1;
     let old = format!("TS-{}-{request}", days_ago(days));
@@ -84,11 +83,11 @@ fn fsck(bench: &Bench, service: &Service<'_>, words: &[&OsStr]) -> CliOutput {
 }
 
 /// Returns kind, id and reason of each result to remove.
-fn removal_list(said: &CliOutput) -> Vec<(String, String, String)> {
-    said.assert_code(0);
+fn removal_list(output: &CliOutput) -> Vec<(String, String, String)> {
+    output.assert_code(0);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let of = |one: &Value| (text(&one["kind"]), text(&one["result_id"]), text(&one["limit"]));
-    said.json()["expired"].as_array().unwrap().iter().map(of).collect()
+    output.json()["expired"].as_array().unwrap().iter().map(of).collect()
 }
 
 fn marks(service: &Service<'_>) -> BTreeSet<String> {
@@ -138,10 +137,10 @@ fn the_oldest_results_expire_by_age_number_and_bytes() {
     assert_eq!(removal_list(&gc(&bench, &service, &words)), seen);
 
     let words = ["--keep-results", "bytes=1", "--keep-archive", "bytes=1"];
-    let said = gc(&bench, &service, &words);
-    said.assert_code(0);
-    assert!(said.stdout.contains(&format!("results/{c}\n")), "{said:#?}");
-    assert!(said.stdout.contains("removed: 1 of results/ ("), "{said:#?}");
+    let output = gc(&bench, &service, &words);
+    output.assert_code(0);
+    assert!(output.stdout.contains(&format!("results/{c}\n")), "{output:#?}");
+    assert!(output.stdout.contains("removed: 1 of results/ ("), "{output:#?}");
     let mut left = vec![fresh.clone(), unsigned.file_name().unwrap().to_str().unwrap().to_owned()];
     left.sort();
     assert_eq!(list(&service.path("results")), left);
@@ -176,9 +175,9 @@ fn a_removed_request_does_not_run_again() {
     }
     fsck(&bench, &service, &[]).assert_code(1);
     let removed = service.state().join("removed");
-    let said = fsck(&bench, &service, &["--removed".as_ref(), removed.as_os_str()]);
-    said.assert_code(0);
-    assert!(said.stdout.contains("removed    2 by retention"), "{said:#?}");
+    let output = fsck(&bench, &service, &["--removed".as_ref(), removed.as_os_str()]);
+    output.assert_code(0);
+    assert!(output.stdout.contains("removed    2 by retention"), "{output:#?}");
     service.spawn();
     service.submit_saved(&request).assert_code(0);
     let again = service.record_of(&request.id);
@@ -205,13 +204,13 @@ fn a_daemon_removes_results_and_gc_refuses_beside_it() {
     let request = service.submit(&good());
     service.record_of(&request.id).assert_outcome("ok");
 
-    let said = gc_with_config(&bench, &service, &["--dry-run"]);
-    said.assert_code(0);
-    assert!(said.stdout.contains("would be removed: 0 of results/"), "{said:#?}");
+    let output = gc_with_config(&bench, &service, &["--dry-run"]);
+    output.assert_code(0);
+    assert!(output.stdout.contains("would be removed: 0 of results/"), "{output:#?}");
     let before = list(&service.path("results"));
-    let said = gc_with_config(&bench, &service, &[]);
-    said.assert_code(3);
-    said.assert_stderr(&["another daemon or an embedded run uses this spool"]);
+    let output = gc_with_config(&bench, &service, &[]);
+    output.assert_code(3);
+    output.assert_stderr(&["another daemon or an embedded run uses this spool"]);
     assert_eq!(list(&service.path("results")), before);
 }
 
@@ -234,9 +233,9 @@ fn wrong_arguments_remove_nothing() {
         (&[], "no bounds"),
         (&["--config", "/etc/x.yaml"], "cannot be used with"),
     ] {
-        let said = gc(&bench, &service, words);
-        said.assert_code(3);
-        said.assert_stderr(&[why]);
+        let output = gc(&bench, &service, words);
+        output.assert_code(3);
+        output.assert_stderr(&[why]);
     }
     let nowhere = bench.home().join("nowhere");
     for (spool, state) in [(service.spool(), nowhere.clone()), (nowhere.clone(), service.state())] {
@@ -258,15 +257,15 @@ fn wrong_arguments_remove_nothing() {
         ("retention: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
     ] {
         fs::write(service.config(), format!("{config}{line}\n")).unwrap();
-        let said = CliOutput::of(service.command().arg("--check"));
-        said.assert_code(2);
-        said.assert_stderr(&[why]);
+        let output = CliOutput::of(service.command().arg("--check"));
+        output.assert_code(2);
+        output.assert_stderr(&[why]);
         gc_with_config(&bench, &service, &[]).assert_code(3);
     }
     fs::write(service.config(), config).unwrap();
-    let said = gc_with_config(&bench, &service, &[]);
-    said.assert_code(0);
-    said.assert_stderr(&["nothing is deleted"]);
+    let output = gc_with_config(&bench, &service, &[]);
+    output.assert_code(0);
+    output.assert_stderr(&["nothing is deleted"]);
     assert_eq!((list(&service.path("results")), list(&service.path("archive"))), before);
     assert_eq!(before.0.len(), ids.len());
 }
@@ -308,8 +307,7 @@ fn a_kill_between_the_steps_leaves_nothing_half_visible() {
     }
 }
 
-/// Runs the commands of docs/retention.md. The last one starts a daemon, and is replaced by its
-/// check.
+/// Runs the commands of docs/retention.md. A check replaces the last one, which starts a daemon.
 #[test]
 fn every_command_of_the_page_does_what_it_says() {
     let bench = Bench::new();

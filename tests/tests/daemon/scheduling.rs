@@ -33,10 +33,11 @@ fn sleeping(seconds: u32) -> RequestText {
 }
 
 /// Prepares a daemon that rescans every second, with more configuration lines.
-fn prepare_service<'a>(bench: &'a Bench, asked: &ServiceConfig, lines: &[&str]) -> Service<'a> {
-    let service = Service::prepare(bench, asked);
+fn prepare_service<'a>(bench: &'a Bench, config: &ServiceConfig, lines: &[&str]) -> Service<'a> {
+    let service = Service::prepare(bench, config);
     let text = fs::read_to_string(service.config()).unwrap();
-    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
+    fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1"))
+        .unwrap();
     lines.iter().for_each(|line| service.configure(line));
     service
 }
@@ -46,8 +47,8 @@ fn prepare_service<'a>(bench: &'a Bench, asked: &ServiceConfig, lines: &[&str]) 
 fn span(service: &Service<'_>, request: &SavedRequest) -> (f64, f64) {
     let record = service.record_of(&request.id);
     record.assert_outcome("ok");
-    let said = record.stdout();
-    let (begun, ended) = said.trim().split_once(' ').unwrap();
+    let output = record.stdout();
+    let (begun, ended) = output.trim().split_once(' ').unwrap();
     (begun.parse().unwrap(), ended.parse().unwrap())
 }
 
@@ -58,7 +59,7 @@ fn assert_one_after_the_other(spans: &[(f64, f64)]) {
 
 /// Asserts one record for each request, that all results verify, and that nothing is in progress.
 #[track_caller]
-fn assert_told_once(service: &Service<'_>, requests: &[SavedRequest]) {
+fn assert_recorded_once(service: &Service<'_>, requests: &[SavedRequest]) {
     for request in requests {
         assert_eq!(service.records_of(&request.id).len(), 1, "{}", request.id);
     }
@@ -77,7 +78,7 @@ fn several_run_at_once() {
     let last_begun = spans.iter().map(|it| it.0).fold(f64::MIN, f64::max);
     let first_ended = spans.iter().map(|it| it.1).fold(f64::MAX, f64::min);
     assert!(last_begun < first_ended, "{spans:?}");
-    assert_told_once(&service, &requests);
+    assert_recorded_once(&service, &requests);
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn one_at_a_time_runs_in_submission_order() {
     service.wait_for("all to have a record", |it| it.records().len() == 4);
     let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
     assert_one_after_the_other(&spans);
-    assert_told_once(&service, &requests);
+    assert_recorded_once(&service, &requests);
 }
 
 #[test]
@@ -112,17 +113,18 @@ fn memory_is_promised_once() {
     let spans: Vec<_> = requests.iter().map(|request| span(&service, request)).collect();
     assert_one_after_the_other(&spans);
     requests.push(never);
-    assert_told_once(&service, &requests);
+    assert_recorded_once(&service, &requests);
 }
 
 #[test]
 fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
     let test = "a_hundred_of_one_submitter_do_not_keep_another_waiting";
     let Some(bench) = Bench::as_root(test) else { return };
-    let asked = ServiceConfig::for_owner(&bench);
-    let policy = asked.policy.replacen("owners: [0]", &format!("owners: [0, {OTHER}]"), 1);
-    assert_ne!(policy, asked.policy);
-    let mut service = prepare_service(&bench, &ServiceConfig { policy, ..asked }, &["runs_max: 1"]);
+    let config = ServiceConfig::for_owner(&bench);
+    let policy = config.policy.replacen("owners: [0]", &format!("owners: [0, {OTHER}]"), 1);
+    assert_ne!(policy, config.policy);
+    let mut service =
+        prepare_service(&bench, &ServiceConfig { policy, ..config }, &["runs_max: 1"]);
     // No daemon is running, so the order of the files does not matter.
     let drop_one = || RequestText::of("python", "python -V").save(&service.path("approved"));
     let many: Vec<_> = (0..100).map(|_| drop_one()).collect();
@@ -140,22 +142,26 @@ fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
 }
 
 #[test]
-fn who_may_not_look_into_approved_is_told_what_waits_there() {
+fn a_user_without_access_to_approved_sees_the_waiting_requests() {
     let bench = Bench::new();
     let mut service = prepare_service(&bench, &ServiceConfig::for_owner(&bench), &["runs_max: 1"]);
     let dropped: Vec<_> = (0..9).map(|_| service.submit(&sleeping(1000))).collect();
     service.spawn();
     // Three for each possible run are claimed. The daemon does not touch the others.
-    let told = |service: &Service<'_>| -> Vec<String> {
+    let waiting_files = |service: &Service<'_>| -> Vec<String> {
         let Ok(text) = fs::read(service.path("public/waiting.json")) else { return Vec::new() };
-        let told: Value = serde_json::from_slice(&text).unwrap();
-        assert_eq!(told["whole"], true);
-        let waiting = told["waiting"].as_array().unwrap().iter();
+        let document: Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(document["whole"], true);
+        let waiting = document["waiting"].as_array().unwrap().iter();
         waiting.map(|it| it["file"].as_str().unwrap().to_owned()).collect()
     };
-    service.wait_for("six to be told", |service| told(service).len() == 6);
+    service.wait_for("six to be told", |service| waiting_files(service).len() == 6);
     let names: Vec<_> = dropped.iter().map(|request| format!("{}.md", request.id)).collect();
-    assert!(told(&service).iter().all(|name| names.contains(name)), "{:?}", told(&service));
+    assert!(
+        waiting_files(&service).iter().all(|name| names.contains(name)),
+        "{:?}",
+        waiting_files(&service)
+    );
     let status: Value =
         serde_json::from_slice(&fs::read(service.path("public/status.json")).unwrap()).unwrap();
     let summed =
@@ -173,8 +179,8 @@ fn who_may_not_look_into_approved_is_told_what_waits_there() {
 #[test]
 fn stop_ends_running_requests_and_leaves_waiting_ones() {
     let bench = Bench::new();
-    let asked = ServiceConfig { shutdown_grace_sec: 6, ..ServiceConfig::for_owner(&bench) };
-    let mut service = prepare_service(&bench, &asked, &["runs_max: 2"]);
+    let config = ServiceConfig { shutdown_grace_sec: 6, ..ServiceConfig::for_owner(&bench) };
+    let mut service = prepare_service(&bench, &config, &["runs_max: 2"]);
     let running = [service.submit(&sleeping(4)), service.submit(&sleeping(1000))];
     service.spawn();
     service.wait_for("two to run", |it| it.log().matches("started").count() == 2);
@@ -194,23 +200,23 @@ fn stop_ends_running_requests_and_leaves_waiting_ones() {
     for request in &waiting {
         service.record_of(&request.id).assert_outcome("ok");
     }
-    assert_told_once(&service, &running);
-    assert_told_once(&service, &waiting);
+    assert_recorded_once(&service, &running);
+    assert_recorded_once(&service, &waiting);
 }
 
-fn reload_policy(service: &Service<'_>, told: &str) {
-    let before = service.log().matches(told).count();
+fn reload_policy(service: &Service<'_>, line: &str) {
+    let before = service.log().matches(line).count();
     service.signal("HUP");
-    service.wait_for("the rules to be read", |it| it.log().matches(told).count() > before);
+    service.wait_for("the rules to be read", |it| it.log().matches(line).count() > before);
 }
 
 #[test]
 fn rules_are_read_again_all_of_them_or_none() {
     let bench = Bench::new();
-    let asked = ServiceConfig::for_owner(&bench);
+    let config = ServiceConfig::for_owner(&bench);
     let owners = format!("owners: [{}]", bench.uid());
-    let closed = asked.policy.replacen(&owners, "owners: [4242]", 1);
-    assert_ne!(closed, asked.policy);
+    let closed = config.policy.replacen(&owners, "owners: [4242]", 1);
+    assert_ne!(closed, config.policy);
     let policy = bench.home().join("policy.yaml");
     let service = Service::start(
         &bench,
@@ -219,7 +225,7 @@ fn rules_are_read_again_all_of_them_or_none() {
     let refused = service.submit(&good());
     service.record_of(&refused.id).assert_outcome("refused");
 
-    fs::write(&policy, &asked.policy).unwrap();
+    fs::write(&policy, &config.policy).unwrap();
     reload_policy(&service, " reloaded ");
     service.submit_saved(&refused).assert_code(0);
     service.wait_for("it to run", |it| it.records_of(&refused.id).len() == 2);
@@ -232,7 +238,7 @@ fn rules_are_read_again_all_of_them_or_none() {
         service.record_of(&request.id).assert_outcome("ok");
     }
     // A run keeps the policy under which it started.
-    fs::write(&policy, &asked.policy).unwrap();
+    fs::write(&policy, &config.policy).unwrap();
     let running = service.submit(&sleeping(4));
     service.wait_for("it to run", |it| one_runs(it));
     reload_policy(&service, " reloaded ");
@@ -262,8 +268,8 @@ fn sign(key: &Path, request: &Path) {
 
 #[track_caller]
 fn wait_until_held(service: &Service<'_>, request: &SavedRequest, code: &str) {
-    let told = service.path(&format!("public/held/{}.md.json", request.id));
-    service.wait_for(code, |_| fs::read_to_string(&told).is_ok_and(|text| text.contains(code)));
+    let reason = service.path(&format!("public/held/{}.md.json", request.id));
+    service.wait_for(code, |_| fs::read_to_string(&reason).is_ok_and(|text| text.contains(code)));
     assert!(service.records_of(&request.id).is_empty());
 }
 
@@ -273,8 +279,8 @@ fn held_requests_are_decided_again_after_changes() {
         return;
     }
     let bench = Bench::new();
-    let asked = ServiceConfig::for_owner(&bench);
-    let mut signed = asked.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
+    let config = ServiceConfig::for_owner(&bench);
+    let mut signed = config.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
     for class in ["low", "medium", "high"] {
         signed = signed.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1);
     }
@@ -306,7 +312,7 @@ fn held_requests_are_decided_again_after_changes() {
     // The new policy needs no signature.
     let unsigned = service.submit(&good());
     wait_until_held(&service, &unsigned, "approval.count");
-    fs::write(bench.home().join("policy.yaml"), &asked.policy).unwrap();
+    fs::write(bench.home().join("policy.yaml"), &config.policy).unwrap();
     reload_policy(&service, " reloaded ");
     service.record_of(&unsigned.id).assert_outcome("ok");
     service.verify().assert_code(0);
@@ -355,8 +361,7 @@ fn the_same_request_under_two_names_runs_once() {
     service.verify().assert_code(0);
 }
 
-/// `cp` creates a file and fills it a moment later. The daemon must not refuse the empty file in
-/// between.
+/// `cp` creates a file and fills it later. The daemon must not refuse the empty file in between.
 #[test]
 fn an_empty_file_is_claimed_when_it_is_filled() {
     let bench = Bench::new();

@@ -1,5 +1,4 @@
-//! Several runs at the same time on one state: none disturbs another, one request runs once, and
-//! abandoned runs are cleaned up.
+//! Runs at the same time on one state: independent, once per request, cleaned up if abandoned.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,9 +43,9 @@ fn saved(bench: &Bench, count: usize) -> Vec<SavedRequest> {
 fn different_requests_do_not_disturb_each_other(bench: &Bench) {
     prepare(bench);
     for _ in 0..3 {
-        for (number, said) in run_at_once(bench, &saved(bench, 6)).iter().enumerate() {
-            said.assert_code(0);
-            assert_eq!(Record::of(said).stdout(), format!("{number}\n"));
+        for (number, output) in run_at_once(bench, &saved(bench, 6)).iter().enumerate() {
+            output.assert_code(0);
+            assert_eq!(Record::of(output).stdout(), format!("{number}\n"));
         }
     }
     assert_eq!(list(&bench.results()).len(), 19);
@@ -59,11 +58,11 @@ fn one_request_runs_once_however_many_try(bench: &Bench) {
     let request = bench.save(&RequestText::python("print('once')"));
     let tries = run_at_once(bench, [&request; 4]);
     remove_leftover_groups(&tries);
-    let of = |code| tries.iter().filter(|said| said.code == Some(code)).count();
+    let of = |code| tries.iter().filter(|output| output.code == Some(code)).count();
     assert_eq!((of(0), of(2)), (1, 3), "{tries:#?}");
-    for said in &tries {
-        let record = Record::of(said);
-        assert_eq!(record.outcome() == "ok", record.stdout() == "once\n", "{said:#?}");
+    for output in &tries {
+        let record = Record::of(output);
+        assert_eq!(record.outcome() == "ok", record.stdout() == "once\n", "{output:#?}");
     }
     assert_eq!(list(&bench.results()).len(), 5);
     bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]).assert_code(0);
@@ -76,15 +75,14 @@ fn a_sandbox_that_is_given_up_leaves_nothing(bench: &Bench) {
     let request = bench.save(&RequestText::python("print('once')"));
     let tries = run_at_once(bench, [&request; 3]);
     assert_eq!(remove_leftover_groups(&tries), Vec::<String>::new());
-    for said in &tries {
-        assert!(!said.stderr.contains("toolexec-launch:"), "the launcher complains: {said:#?}");
+    for output in &tries {
+        assert!(!output.stderr.contains("toolexec-launch:"), "the launcher complains: {output:#?}");
     }
 }
 
-/// Returns the control groups that a launcher could not remove and that still exist. Removes them,
-/// so that the host stays clean if the product fails.
+/// Removes and returns the control groups that a launcher left, so that the host stays clean.
 fn remove_leftover_groups(tries: &[CliOutput]) -> Vec<String> {
-    let words = tries.iter().flat_map(|said| said.stderr.split_whitespace());
+    let words = tries.iter().flat_map(|output| output.stderr.split_whitespace());
     let groups = words.filter(|word| word.starts_with("/sys/fs/cgroup/"));
     let mut left: Vec<_> = groups.map(|word| word.trim_end_matches(':').to_owned()).collect();
     left.retain(|group| Path::new(group).is_dir());
@@ -96,8 +94,8 @@ fn remove_leftover_groups(tries: &[CliOutput]) -> Vec<String> {
 
 fn the_first_runs_of_all_share_one_key(bench: &Bench) {
     let requests = saved(bench, 4);
-    for said in run_at_once(bench, &requests) {
-        said.assert_code(0);
+    for output in run_at_once(bench, &requests) {
+        output.assert_code(0);
     }
     let verified = bench.toolexec(["verify".as_ref(), bench.results().as_os_str()]);
     verified.assert_code(0);

@@ -62,12 +62,12 @@ impl<'a> ManualSpool<'a> {
     }
 
     fn write_running(&self, id: &str, step: &str) {
-        let told = json!({
+        let status = json!({
             "request_id": id, "since_utc": "2026-02-09T16:05:01Z", "step": step,
             "step_since_utc": "2026-02-09T16:05:02Z", "time_sec_max": 60,
             "memory_bytes_max": 268_435_456, "submitter": "alice",
         });
-        self.write_file(&format!("public/running/{id}.json"), told.to_string());
+        self.write_file(&format!("public/running/{id}.json"), status.to_string());
     }
 
     fn status(state: &str, pid: u32) -> Value {
@@ -94,10 +94,10 @@ impl<'a> ManualSpool<'a> {
     }
 
     fn states(&self) -> Vec<(String, String)> {
-        let said = self.run_command(&["list", "--format", "json"]);
-        said.assert_code(0);
+        let output = self.run_command(&["list", "--format", "json"]);
+        output.assert_code(0);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let rows = said.json_lines();
+        let rows = output.json_lines();
         rows.iter().map(|row| (text(&row["request_id"]), text(&row["state"]))).collect()
     }
 
@@ -109,8 +109,8 @@ impl<'a> ManualSpool<'a> {
 
     /// Returns the daemon state that `status` prints, and the exit code.
     fn daemon(&self) -> (String, Option<i32>) {
-        let said = self.run_command(&["status", "--format", "json"]);
-        (said.json()["daemon"]["state"].as_str().unwrap().to_owned(), said.code)
+        let output = self.run_command(&["status", "--format", "json"]);
+        (output.json()["daemon"]["state"].as_str().unwrap().to_owned(), output.code)
     }
 
     /// Holds the spool's lock as a daemon does, until the value is dropped.
@@ -138,7 +138,7 @@ impl Drop for SpoolLockHolder {
 }
 
 #[test]
-fn every_state_is_told_as_what_it_is() {
+fn every_state_is_reported_as_what_it_is() {
     let bench = Bench::new();
     let hand = ManualSpool::new(&bench);
     hand.submit_request(A);
@@ -149,8 +149,8 @@ fn every_state_is_told_as_what_it_is() {
     });
     hand.write_file(&format!("public/held/{A}.md.json"), held.to_string());
     hand.assert_state(A, "held");
-    let said = hand.run_command(&["status"]);
-    assert!(said.stdout.contains("approval.count: one more \\u{1b}[31m"), "{said:#?}");
+    let output = hand.run_command(&["status"]);
+    assert!(output.stdout.contains("approval.count: one more \\u{1b}[31m"), "{output:#?}");
 
     // Refused once, fixed and submitted again: the present wait is shown.
     let record = hand.publish("20260209-160430Z", A, "refused");
@@ -184,7 +184,7 @@ fn every_state_is_told_as_what_it_is() {
 }
 
 #[test]
-fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
+fn the_status_of_a_dead_daemon_is_not_shown_as_the_present() {
     let bench = Bench::new();
     let hand = ManualSpool::new(&bench);
     assert_eq!(hand.daemon(), ("absent".to_owned(), Some(1)));
@@ -197,17 +197,17 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
     hand.write_status(&ManualSpool::status("serving", pid));
     assert_eq!(hand.daemon(), ("serving".to_owned(), Some(0)));
     hand.assert_state(A, "running");
-    let said = hand.run_command(&["status"]);
-    assert!(said.stdout.contains(&format!("serving since 2026-02-09T16:00:00Z, process {pid}")));
+    let output = hand.run_command(&["status"]);
+    assert!(output.stdout.contains(&format!("serving since 2026-02-09T16:00:00Z, process {pid}")));
     for word in ["for-tests", "of 60 s, 256 MiB, submitted by alice", "1 running"] {
-        assert!(said.stdout.contains(word), "{word}: {said:#?}");
+        assert!(output.stdout.contains(word), "{word}: {output:#?}");
     }
     let mut full = ManualSpool::status("serving", pid);
     full["admission_stopped"] = "no room for one more record".into();
     hand.write_status(&full);
-    let said = hand.run_command(&["status"]);
-    said.assert_code(1);
-    assert!(said.stdout.contains("stopped: no room for one more record"), "{said:#?}");
+    let output = hand.run_command(&["status"]);
+    output.assert_code(1);
+    assert!(output.stdout.contains("stopped: no room for one more record"), "{output:#?}");
     // From an earlier daemon: this one has not written its status yet.
     hand.write_status(&ManualSpool::status("serving", pid + 1));
     assert_eq!(hand.daemon(), ("unreported".to_owned(), Some(1)));
@@ -218,9 +218,9 @@ fn what_a_dead_daemon_told_is_not_shown_as_the_present() {
 
     assert_eq!(hand.daemon(), ("died".to_owned(), Some(1)));
     hand.assert_state(A, "interrupted");
-    let said = hand.run_command(&["status"]);
-    assert!(said.stdout.contains("ended without writing a state"), "{said:#?}");
-    assert!(!said.stdout.contains("of 60 s"), "{said:#?}");
+    let output = hand.run_command(&["status"]);
+    assert!(output.stdout.contains("ended without writing a state"), "{output:#?}");
+    assert!(!output.stdout.contains("of 60 s"), "{output:#?}");
     let mut halted = ManualSpool::status("halted", pid);
     halted["reason"] = "the disk is full".into();
     hand.write_status(&halted);
@@ -246,8 +246,8 @@ fn lock_state_is_visible_without_access_to_the_lock() {
     let expected = if lock.uid() == bench.uid() { "died" } else { "unknown" };
     assert_eq!(hand.daemon(), (expected.to_owned(), Some(1)));
     if expected == "unknown" {
-        let said = hand.run_command(&["status"]);
-        assert!(said.stdout.contains("serving as of 2026-02-09T16:05:00Z"), "{said:#?}");
+        let output = hand.run_command(&["status"]);
+        assert!(output.stdout.contains("serving as of 2026-02-09T16:05:00Z"), "{output:#?}");
     }
 }
 
@@ -279,12 +279,12 @@ fn malformed_status_files_are_ignored() {
     // Control characters in a name are escaped, not sent to the terminal.
     hand.write_file("approved/TR-\u{1b}[31m.md", "odd");
     for command in ["list", "watch"] {
-        let mut asked = bench.command("timeout");
+        let mut timed = bench.command("timeout");
         let bin = bench.scratch().path().join("bin/toolexec");
-        asked.arg("1").arg(bin).arg(command).arg("--spool").arg(&hand.spool);
-        let said = CliOutput::of(&mut asked);
-        assert!(said.stdout.contains("TR-\\u{1b}[31m"), "{said:#?}");
-        assert!(!said.stdout.contains('\u{1b}'), "{said:#?}");
+        timed.arg("1").arg(bin).arg(command).arg("--spool").arg(&hand.spool);
+        let output = CliOutput::of(&mut timed);
+        assert!(output.stdout.contains("TR-\\u{1b}[31m"), "{output:#?}");
+        assert!(!output.stdout.contains('\u{1b}'), "{output:#?}");
     }
 }
 
@@ -304,17 +304,17 @@ fn part_of_an_id_selects_the_only_match() {
         ("TS-2026", B, "exit_nonzero"),
         (directory.to_str().unwrap(), B, "exit_nonzero"),
     ] {
-        let said = hand.run_command(&["show", typed, "--format", "json"]);
-        said.assert_code(0);
+        let output = hand.run_command(&["show", typed, "--format", "json"]);
+        output.assert_code(0);
         assert_eq!(
-            (&said.json()["request_id"], &said.json()["state"]),
+            (&output.json()["request_id"], &output.json()["state"]),
             (&id.into(), &state.into())
         );
-        assert_eq!(said.json()["verified"], false);
+        assert_eq!(output.json()["verified"], false);
     }
-    let said = hand.run_command(&["show", "copy"]);
+    let output = hand.run_command(&["show", "copy"]);
     for word in ["exit_nonzero", "artifacts/a \\u{7f}.txt", "not verified here: run"] {
-        assert!(said.stdout.contains(word), "{word}: {said:#?}");
+        assert!(output.stdout.contains(word), "{word}: {output:#?}");
     }
     for (typed, code) in [("TR-2026", 3), ("nothing", 2), ("st", 2), ("/no/where", 3), ("../x", 3)]
     {
@@ -334,9 +334,9 @@ fn wait_ends_with_the_record_and_its_outcome() {
     {
         let id = format!("TR-20260209-16050{number}Z-x");
         hand.publish("20260209-161030Z", &id, outcome);
-        let said = hand.run_command(&["wait", &id, "--format", "json"]);
-        said.assert_code(*code);
-        assert_eq!(said.json()["outcome"], *outcome);
+        let output = hand.run_command(&["wait", &id, "--format", "json"]);
+        output.assert_code(*code);
+        assert_eq!(output.json()["outcome"], *outcome);
     }
     // It ran once, and was refused when it was submitted again.
     hand.publish("20260209-161040Z", "TR-20260209-160500Z-x", "refused");
@@ -347,9 +347,9 @@ fn wait_ends_with_the_record_and_its_outcome() {
     hand.run_command(&["wait", "TR-20260209-160509Z-x"]).assert_code(2);
 
     hand.submit_request(A);
-    let said = hand.run_command(&["wait", "stats", "--timeout", "1"]);
-    said.assert_code(3);
-    assert!(said.stdout.contains("has no record yet"), "{said:#?}");
+    let output = hand.run_command(&["wait", "stats", "--timeout", "1"]);
+    output.assert_code(3);
+    assert!(output.stdout.contains("has no record yet"), "{output:#?}");
     let mut command = bench.command("toolexec");
     command.args(["wait", "stats", "--spool"]).arg(&hand.spool).stdout(Stdio::piped());
     let waiting = command.spawn().unwrap();
@@ -443,8 +443,8 @@ fn on_a_terminal_it_draws_and_q_ends_it() {
     let mut command = bench.command("timeout");
     let bin = bench.scratch().path().join("bin/toolexec");
     command.args(["20", "/usr/bin/python3", "-c", script]).arg(bin);
-    let said = CliOutput::of(command.args(["watch", "--spool"]).arg(&hand.spool));
-    said.assert_code(0);
+    let output = CliOutput::of(command.args(["watch", "--spool"]).arg(&hand.spool));
+    output.assert_code(0);
 }
 
 /// With a real daemon: its lock is held, its states are shown, and its death is noticed.
@@ -453,26 +453,26 @@ fn output_beside_a_daemon_is_correct() {
     let bench = Bench::new();
     let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let spool = service.spool();
-    let asked = |words: &[&str]| {
+    let toolexec = |words: &[&str]| {
         CliOutput::of(bench.command("toolexec").args(words).arg("--spool").arg(&spool))
     };
-    let status = || asked(&["status", "--format", "json"]).json();
+    let status = || toolexec(&["status", "--format", "json"]).json();
     assert_eq!(status()["daemon"]["alive"], true);
     let slow = service.submit(&RequestText::python("import time; time.sleep(2)"));
-    asked(&["wait", &slow.id, "--timeout", "30"]).assert_code(0);
+    toolexec(&["wait", &slow.id, "--timeout", "30"]).assert_code(0);
     let record = service.record_of(&slow.id);
-    assert_eq!(asked(&["show", &slow.id, "--format", "json"]).json()["state"], "ok");
+    assert_eq!(toolexec(&["show", &slow.id, "--format", "json"]).json()["state"], "ok");
     assert_eq!(status()["last"][0]["result_id"], record.id());
     let endless = service.submit(&RequestText::python("import time; time.sleep(15)"));
     service.wait_for("the run to begin", |it| !toolexec_tests::list(&it.path("work")).is_empty());
     service.signal("KILL");
     service.wait();
     assert_eq!(status()["daemon"]["alive"], false);
-    let state = asked(&["show", &endless.id, "--format", "json"]).json()["state"].clone();
+    let state = toolexec(&["show", &endless.id, "--format", "json"]).json()["state"].clone();
     assert!(["waiting", "interrupted"].contains(&state.as_str().unwrap()), "{state}");
-    asked(&["wait", &endless.id, "--timeout", "1"]).assert_code(3);
+    toolexec(&["wait", &endless.id, "--timeout", "1"]).assert_code(3);
     service.spawn();
-    let code = asked(&["wait", &endless.id, "--timeout", "40"]).code;
+    let code = toolexec(&["wait", &endless.id, "--timeout", "40"]).code;
     assert!([Some(0), Some(3)].contains(&code), "{code:?}");
 }
 
@@ -493,9 +493,9 @@ fn the_check_says_what_is_wrong_with_metrics() {
         (format!("{{socket: {}/x, port: 9100}}", home.display()), 2, "port"),
     ] {
         fs::write(service.config(), format!("{good}metrics: {line}\n")).unwrap();
-        let said = CliOutput::of(service.command().arg("--check"));
-        said.assert_code(code);
-        said.assert_stderr(&[says]);
+        let output = CliOutput::of(service.command().arg("--check"));
+        output.assert_code(code);
+        output.assert_stderr(&[says]);
     }
 }
 
@@ -540,7 +540,7 @@ fn the_commands_of_the_page_work() {
         }
         let line = line.replace("/var/spool/toolexec", hand.spool.to_str().unwrap());
         let line = line.replace("/etc/toolexec/toolexecd.yaml", config.to_str().unwrap());
-        let said = CliOutput::of(&mut bench.shell(&format!("timeout 2 {line}")));
+        let output = CliOutput::of(&mut bench.shell(&format!("timeout 2 {line}")));
         let expected: &[i32] = match line.split(' ').nth(1).unwrap() {
             "status" => &[1],
             // `doctor` may find problems of this host.
@@ -548,7 +548,7 @@ fn the_commands_of_the_page_work() {
             "watch" => &[0, 124],
             _ => &[0],
         };
-        assert!(expected.contains(&said.code.unwrap()), "{line}: {said:#?}");
+        assert!(expected.contains(&output.code.unwrap()), "{line}: {output:#?}");
         typed += 1;
     }
     assert!(typed >= 5, "{typed} commands");

@@ -17,7 +17,6 @@ use toolexec_tests::{Bench, CliOutput, DocPage, as_both, list, skip, ssh_keygen_
 /// Keys of a policy and files that look like finding codes.
 const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
 
-/// Reads every file below a directory.
 fn read_below(directory: &Path, texts: &mut Vec<String>) {
     for name in list(directory) {
         let path = directory.join(name);
@@ -58,8 +57,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// CONTRIBUTING.md: each path exists, except those of the recipes' fakes, and `cargo xtask` has
-/// each command.
+/// CONTRIBUTING.md: paths exist, except the recipes' fakes, and `cargo xtask` has each command.
 #[test]
 fn contributing_names_files_and_commands_that_exist() {
     let text = fs::read_to_string(workspace().join("CONTRIBUTING.md")).unwrap();
@@ -82,11 +80,11 @@ fn contributing_names_files_and_commands_that_exist() {
 /// Runs the page up to the first verified record, and limits the time without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
     let page = DocPage::open("docs/getting-started.md");
-    let said = CliOutput::of(&mut bench.shell(&page.section("Run a request").script()));
-    said.assert_code(0);
-    assert!(said.stdout.contains("verified: ok"), "{said:#?}");
-    assert!(said.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{said:#?}");
-    println!("getting started: first verified record after {} ms", said.elapsed.as_millis());
+    let output = CliOutput::of(&mut bench.shell(&page.section("Run a request").script()));
+    output.assert_code(0);
+    assert!(output.stdout.contains("verified: ok"), "{output:#?}");
+    assert!(output.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{output:#?}");
+    println!("getting started: first verified record after {} ms", output.elapsed.as_millis());
 }
 
 /// Runs the rest of the page, with its daemon.
@@ -99,16 +97,15 @@ fn a_newcomer_has_a_service(bench: &Bench) {
     if !ssh_keygen_works(&test) {
         return;
     }
-    // Job control as in an interactive shell: the page stops its daemon with it. The trap stops the
-    // daemon if a command fails.
+    // Job control: the page stops its daemon with it. The trap does so if a command fails.
     let ended = "set -m\ntrap 'kill %1 2> /dev/null || true' EXIT";
     let script = format!("{ended}\n{}", DocPage::open("docs/getting-started.md").script());
-    let said = CliOutput::of(&mut bench.shell(&script));
-    said.assert_code(0);
-    assert!(said.stdout.contains("1 approval checked"), "{said:#?}");
+    let output = CliOutput::of(&mut bench.shell(&script));
+    output.assert_code(0);
+    assert!(output.stdout.contains("1 approval checked"), "{output:#?}");
     let log = fs::read_to_string(bench.home().join("toolexecd.log")).unwrap();
     assert!(log.contains("stopped"), "{log}");
-    println!("getting started: the whole page after {} ms", said.elapsed.as_millis());
+    println!("getting started: the whole page after {} ms", output.elapsed.as_millis());
 }
 
 as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
@@ -153,8 +150,7 @@ fn the_index_has_every_outcome_and_every_group_of_codes_and_no_other() {
     assert_eq!(first("Codes"), groups.collect());
 }
 
-/// A code on a page must exist in the validator, or belong to a family of codes that other crates
-/// define.
+/// A code on a page exists in the validator, or is of a family that other crates define.
 #[test]
 fn no_page_names_a_code_that_does_not_exist() {
     let codes = codes();

@@ -89,12 +89,17 @@ fn the_days_of_an_operator_go_as_the_guide_says() {
     let hold = format!("toolexec hold {LONG}");
     assert_eq!(script.matches(&hold).count(), 1, "{script}");
     let script = script.replacen(&hold, &format!("drop_long\n{hold}"), 1);
-    let said = CliOutput::of(&mut bench.shell(&localized_script(&script)));
-    assert_eq!(said.code, Some(0), "{said:#?}\n{:?}", fs::read_to_string(bench.home().join("log")));
+    let output = CliOutput::of(&mut bench.shell(&localized_script(&script)));
+    assert_eq!(
+        output.code,
+        Some(0),
+        "{output:#?}\n{:?}",
+        fs::read_to_string(bench.home().join("log"))
+    );
     let records = list(&bench.home().join("spool/results")).len();
-    assert_eq!(records, 2, "{said:#?}");
+    assert_eq!(records, 2, "{output:#?}");
     for word in ["verified: ok", "verified: cancelled", "findings: 0"] {
-        assert!(said.stdout.contains(word), "no {word}: {said:#?}");
+        assert!(output.stdout.contains(word), "no {word}: {output:#?}");
     }
 }
 
@@ -112,8 +117,8 @@ fn an_approver_reads_and_signs_as_the_page_says() {
     }
     let lines = |text: &str| text.lines().filter(|line| !line.is_empty()).count();
     assert_eq!(lines(&script), lines(&page.script()) + 1, "a section is left out");
-    let said = CliOutput::of(&mut bench.shell(&localized_script(&script)));
-    said.assert_code(0);
-    assert!(said.stdout.contains("signature counts: 1 of 1 approvers signed"), "{said:#?}");
+    let output = CliOutput::of(&mut bench.shell(&localized_script(&script)));
+    output.assert_code(0);
+    assert!(output.stdout.contains("signature counts: 1 of 1 approvers signed"), "{output:#?}");
     assert!(list(&bench.home()).iter().any(|name| name.ends_with(".alice.reject.sig")));
 }

@@ -89,11 +89,11 @@ fn the_package_configures_and_purges_in_an_image_without_proc() {
     let test = "the_package_configures_and_purges_in_an_image_without_proc";
     let Some(bench) = Bench::as_root(test) else { return };
     let Some(image) = ImageRoot::new(test, &bench).map(ImageRoot::with_null) else { return };
-    let said = image.run(EVERYWHERE, "postinst", "configure");
-    said.assert_code(0);
+    let output = image.run(EVERYWHERE, "postinst", "configure");
+    output.assert_code(0);
     // A systemd-tmpfiles that works without /proc has created them.
     if !image.root.join("var/spool/toolexec/approved").is_dir() {
-        said.assert_stderr(&["systemd-tmpfiles failed; the first boot repeats it"]);
+        output.assert_stderr(&["systemd-tmpfiles failed; the first boot repeats it"]);
     }
     assert!(image.users().contains("\ntoolexec:"), "{}", image.users());
     assert!(!image.root.join("var/lib/toolexec/keys").exists(), "an image has no key");
@@ -126,10 +126,10 @@ fn a_purge_keeps_the_records_where_there_is_no_dev_null() {
     let record = image.root.join("var/spool/toolexec/results/TS-1");
     fs::create_dir_all(&record).unwrap();
     fs::write(record.join("TS-1.md"), "a record\n").unwrap();
-    let said = image.run(EVERYWHERE, "postrm", "purge");
-    said.assert_code(0);
+    let output = image.run(EVERYWHERE, "postrm", "purge");
+    output.assert_code(0);
     let kept = list(&image.root.join("var/spool"));
-    assert_eq!(kept.len(), 1, "{said:#?}");
+    assert_eq!(kept.len(), 1, "{output:#?}");
     let kept = image.root.join("var/spool").join(&kept[0]).join("results/TS-1/TS-1.md");
     assert_eq!(fs::read_to_string(kept).unwrap(), "a record\n");
 }

@@ -1,5 +1,4 @@
-//! Runs the pages whose commands need only a state directory or a spool, line by line in order: the
-//! log, keys, the spool.
+//! Runs the pages that need only a state directory or a spool, line by line: log, keys, spool.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,8 +20,8 @@ fn run_page(bench: &Bench, page: &DocPage, changes: &[(&str, &str)]) -> usize {
     }
     let lines: Vec<_> = script.lines().filter(|line| !line.is_empty()).collect();
     for line in &lines {
-        let said = CliOutput::of(&mut bench.shell(line));
-        assert_eq!(said.code, Some(0), "{page}: {line}: {said:#?}");
+        let output = CliOutput::of(&mut bench.shell(line));
+        assert_eq!(output.code, Some(0), "{page}: {line}: {output:#?}");
     }
     lines.len()
 }

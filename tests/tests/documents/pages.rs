@@ -1,5 +1,4 @@
-//! Manual pages and completions match the help of the commands exactly, and the tools that read
-//! them report no errors.
+//! Manual pages and completions match the help exactly, and their tools report no errors.
 
 #![allow(
     clippy::unwrap_used,
@@ -39,10 +38,10 @@ fn every_command(bench: &Bench) -> Vec<CommandHelp> {
 }
 
 fn help(bench: &Bench, words: Vec<String>) -> CommandHelp {
-    let said = bench.toolexec(words.iter().map(String::as_str).chain(["--help"]));
-    said.assert_code(0);
+    let output = bench.toolexec(words.iter().map(String::as_str).chain(["--help"]));
+    output.assert_code(0);
     let (mut commands, mut options, mut below) = (BTreeSet::new(), BTreeSet::new(), "");
-    for line in said.stdout.lines() {
+    for line in output.stdout.lines() {
         if !line.is_empty() && !line.starts_with(' ') {
             below = line;
         }
@@ -67,7 +66,7 @@ fn help(bench: &Bench, words: Vec<String>) -> CommandHelp {
             _ => {}
         }
     }
-    assert!(options.contains("--help"), "{words:?}: {}", said.stdout);
+    assert!(options.contains("--help"), "{words:?}: {}", output.stdout);
     CommandHelp { words, commands, options }
 }
 
@@ -82,8 +81,8 @@ impl CommandHelp {
 /// Writes all pages to a directory of the bench.
 fn pages(bench: &Bench) -> (PathBuf, Vec<String>) {
     let dir = bench.home().join("man1");
-    let said = bench.toolexec(["man", "--dir", dir.to_str().unwrap()]);
-    said.assert_code(0);
+    let output = bench.toolexec(["man", "--dir", dir.to_str().unwrap()]);
+    output.assert_code(0);
     let names = list(&dir);
     (dir, names)
 }
@@ -107,9 +106,9 @@ fn each_command_has_a_page_with_its_options_and_commands_and_there_is_no_other_p
         let options = options.split(".SH ").next().unwrap();
         let heads = options.lines().filter(|line| line.starts_with("\\fB-"));
         // A font escape precedes an option.
-        let told: BTreeSet<String> =
+        let documented: BTreeSet<String> =
             heads.flat_map(|line| options_in(&line.replace("\\fB", " "))).collect();
-        assert_eq!(told, help.options, "{}", help.page());
+        assert_eq!(documented, help.options, "{}", help.page());
         for command in &help.commands {
             let name = format!("{}-{command}(1)", help.page().trim_end_matches(".1"));
             assert!(text.contains(&name), "{} does not name {name}", help.page());
@@ -132,9 +131,9 @@ fn readers_of_manual_pages_find_no_fault_with_them() {
             continue;
         }
         for name in &names {
-            let said = CliOutput::of(bench.command(reader).args(words).arg(dir.join(name)));
+            let output = CliOutput::of(bench.command(reader).args(words).arg(dir.join(name)));
             assert_eq!(
-                (said.code, said.stderr.as_str(), said.stdout.as_str()),
+                (output.code, output.stderr.as_str(), output.stdout.as_str()),
                 (Some(0), "", ""),
                 "{name}"
             );
@@ -146,17 +145,17 @@ fn readers_of_manual_pages_find_no_fault_with_them() {
 fn the_page_of_the_whole_program_is_printed() {
     let bench = Bench::new();
     let (dir, _) = pages(&bench);
-    let said = bench.toolexec(["man"]);
-    said.assert_code(0);
-    assert_eq!(said.stdout, fs::read_to_string(dir.join("toolexec.1")).unwrap());
+    let output = bench.toolexec(["man"]);
+    output.assert_code(0);
+    assert_eq!(output.stdout, fs::read_to_string(dir.join("toolexec.1")).unwrap());
 }
 
 /// Returns the completions that bash offers for the last word of each line.
 fn completed(bench: &Bench, lines: &[String]) -> BTreeMap<String, BTreeSet<String>> {
     let script = bench.scratch().path().join("toolexec.bash");
-    let said = bench.toolexec(["completions", "bash"]);
-    said.assert_code(0);
-    fs::write(&script, said.stdout).unwrap();
+    let output = bench.toolexec(["completions", "bash"]);
+    output.assert_code(0);
+    fs::write(&script, output.stdout).unwrap();
     let ask = r#"
         . "$1"; shift
         complete -p toolexec >/dev/null || exit 9
@@ -167,11 +166,11 @@ fn completed(bench: &Bench, lines: &[String]) -> BTreeMap<String, BTreeSet<Strin
             _toolexec toolexec "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
             printf '%s' "$line"; printf '\t%s' "${COMPREPLY[@]}"; printf '\n'
         done"#;
-    let said = CliOutput::of(
+    let output = CliOutput::of(
         bench.command("bash").args(["--norc", "-c", ask, "bash"]).arg(script).args(lines),
     );
-    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
-    let rows = said.stdout.lines().map(|row| {
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""));
+    let rows = output.stdout.lines().map(|row| {
         let mut words = row.split('\t').map(str::to_owned);
         (words.next().unwrap(), words.collect())
     });
@@ -203,16 +202,20 @@ fn zsh_and_fish_are_given_every_option() {
     let bench = Bench::new();
     let commands = every_command(&bench);
     for (shell, mark) in [("zsh", "--"), ("fish", "-l ")] {
-        let said = bench.toolexec(["completions", shell]);
-        said.assert_code(0);
+        let output = bench.toolexec(["completions", shell]);
+        output.assert_code(0);
         for help in &commands {
             for option in &help.options {
                 let wanted = format!("{mark}{}", option.trim_start_matches("--"));
-                assert!(said.stdout.contains(&wanted), "{shell}: {:?} has no {wanted}", help.words);
+                assert!(
+                    output.stdout.contains(&wanted),
+                    "{shell}: {:?} has no {wanted}",
+                    help.words
+                );
             }
         }
         // If the shell is installed, it checks its own script.
-        let file = bench.scratch().file(shell, &said.stdout);
+        let file = bench.scratch().file(shell, &output.stdout);
         if let Ok(read) = Command::new(shell).arg("-n").arg(&file).output() {
             assert!(read.status.success(), "{read:?}");
         }

@@ -1,5 +1,4 @@
-//! The commands of README.md work, and every command on any page exists: subcommands, options,
-//! scripts and files.
+//! README.md's commands work, and each page's subcommands, options, scripts and files exist.
 
 #![allow(
     clippy::unwrap_used,
@@ -50,13 +49,13 @@ fn check(bench: &Bench, words: &[String]) -> bool {
             let depth = if NESTED.contains(&words[1].as_str()) { 2 } else { 1 };
             let path: Vec<&str> = names.map(String::as_str).take(depth).collect();
             assert_eq!(path.len(), depth, "{words:?}");
-            let said = bench.toolexec(path.iter().copied().chain(["--help"]));
-            assert_eq!(said.code, Some(0), "{words:?}: {}", said.stderr);
-            check_options(words, &said.stdout);
+            let output = bench.toolexec(path.iter().copied().chain(["--help"]));
+            assert_eq!(output.code, Some(0), "{words:?}: {}", output.stderr);
+            check_options(words, &output.stdout);
         }
         "toolexecd" => {
-            let said = bench.command("toolexecd").arg("--help").output().unwrap();
-            check_options(words, &String::from_utf8(said.stdout).unwrap());
+            let output = bench.command("toolexecd").arg("--help").output().unwrap();
+            check_options(words, &String::from_utf8(output.stdout).unwrap());
         }
         "examples/run" if words[1] != "NAME" => {
             let template = format!("examples/{}/request.md.in", words[1]);
@@ -93,9 +92,9 @@ fn the_two_commands_of_the_readme_work() {
     let examples = bench.scratch().examples();
     let blocks = DocPage::open("README.md").blocks("sh");
     assert_eq!(blocks, ["examples/run seattle-weather\n", "tests/run\n"]);
-    let said = CliOutput::of(bench.shell(&blocks[0]).current_dir(examples.parent().unwrap()));
-    said.assert_code(0);
-    assert!(said.stdout.contains("The record verified"), "{said:#?}");
+    let output = CliOutput::of(bench.shell(&blocks[0]).current_dir(examples.parent().unwrap()));
+    output.assert_code(0);
+    assert!(output.stdout.contains("The record verified"), "{output:#?}");
 }
 
 /// Commands that have subcommands.
@@ -133,15 +132,15 @@ fn every_command_has_help_with_an_example() {
         "completions",
         "man",
     ] {
-        let said = bench.toolexec([name, "--help"]);
-        said.assert_code(0);
-        assert!(said.stdout.contains("Example: toolexec "), "{name}: {}", said.stdout);
+        let output = bench.toolexec([name, "--help"]);
+        output.assert_code(0);
+        assert!(output.stdout.contains("Example: toolexec "), "{name}: {}", output.stdout);
     }
 }
 
 #[test]
 fn unknown_commands_are_reported() {
-    let said = Bench::new().toolexec(["no-such-command"]);
-    said.assert_code(3);
-    said.assert_stderr(&["no-such-command"]);
+    let output = Bench::new().toolexec(["no-such-command"]);
+    output.assert_code(3);
+    output.assert_stderr(&["no-such-command"]);
 }

@@ -46,8 +46,8 @@ fn every_line_of_the_page_accepts_a_record_and_none_a_changed_one() {
             skip("verifying.md", &format!("{file} is not there; tests/oracles/fetch brings it"));
             continue;
         }
-        let said = run_block(&bench, &record, &block);
-        assert_eq!(said.code, Some(0), "{block}\n{said:#?}");
+        let output = run_block(&bench, &record, &block);
+        assert_eq!(output.code, Some(0), "{block}\n{output:#?}");
         count += 1;
         if block.contains("keys show") {
             continue;
@@ -78,8 +78,8 @@ fn assert_change_is_found(bench: &Bench, record: &Record, lines: &str) {
     let path = record.path.join(file);
     let good = fs::read(&path).unwrap();
     fs::write(&path, changed(&path, &good)).unwrap();
-    let said = run_block(bench, record, lines);
-    assert_ne!(said.code, Some(0), "{lines} accepts what was changed: {said:#?}");
+    let output = run_block(bench, record, lines);
+    assert_ne!(output.code, Some(0), "{lines} accepts what was changed: {output:#?}");
     fs::write(&path, good).unwrap();
 }
 

@@ -41,10 +41,10 @@ fn spawn(bench: &Bench, request: &SavedRequest) -> Child {
 
 fn end(child: Child) -> CliOutput {
     let begun = Instant::now();
-    let said = child.wait_with_output().unwrap();
-    let said = CliOutput::from_output(&said, begun.elapsed());
-    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
-    said
+    let output = child.wait_with_output().unwrap();
+    let output = CliOutput::from_output(&output, begun.elapsed());
+    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
+    output
 }
 
 /// Follows toolexec → launcher → init of the sandbox → tool.
@@ -66,13 +66,13 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
     let launcher = launcher_of(&word, &child);
     let groups = groups_of(wait_for_process(&word)[0]);
     kill("KILL", launcher);
-    let said = end(child);
+    let output = end(child);
     wait_for_no_process(&word);
     // The next test checks whether the product removes them.
     remove(&groups);
-    said.assert_code(3);
-    said.assert_stderr(&[request.path.to_str().unwrap(), "launcher"]);
-    let record = Record::of(&said);
+    output.assert_code(3);
+    output.assert_stderr(&[request.path.to_str().unwrap(), "launcher"]);
+    let record = Record::of(&output);
     record.assert_outcome("indeterminate");
     assert_eq!(record.front_matter_value("exit_code"), "-1");
     bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
@@ -83,8 +83,7 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
     again.assert_stderr(&["spool.replayed", record.path.to_str().unwrap()]);
 }
 
-/// Removes leftover control groups without a process, so that the host stays clean if the product
-/// fails. Returns those that were left.
+/// Removes leftover control groups without a process, so that the host stays clean. Returns them.
 fn remove(groups: &[String]) -> Vec<&String> {
     let left: Vec<_> = groups.iter().filter(|group| Path::new(group).exists()).collect();
     for group in &left {
@@ -133,10 +132,10 @@ fn ctrl_c_cancels_the_run(bench: &Bench) {
     let child = spawn(bench, &request);
     assert!(!wait_for_process(&word).is_empty());
     kill("INT", Process(child.id()));
-    let said = end(child);
+    let output = end(child);
     wait_for_no_process(&word);
-    said.assert_code(1);
-    let record = Record::of(&said);
+    output.assert_code(1);
+    let record = Record::of(&output);
     record.assert_outcome("cancelled");
     bench.assert_nothing_left();
 }
@@ -180,8 +179,8 @@ fn an_unfinished_run_is_not_a_record(bench: &Bench) {
     bench.run(&bench.save(&RequestText::python("pass"))).assert_code(0);
     assert!(child.try_wait().unwrap().is_none());
     kill("TERM", Process(child.id()));
-    let said = end(child);
-    Record::of(&said).assert_outcome("cancelled");
+    let output = end(child);
+    Record::of(&output).assert_outcome("cancelled");
     wait_for_no_process(&word);
 }
 
@@ -210,14 +209,14 @@ fn a_full_disk_keeps_what_ran_and_admits_nothing() {
     let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
     let script = "import os; open('/out/big','wb').write(os.urandom(12 << 20))";
     let request = bench.save(&RequestText::python(script).output("big"));
-    let said = run_on(&bench, &place, &request);
-    said.assert_code(3);
-    said.assert_stderr(&["No space left"]);
-    assert!(!said.stderr.contains("panicked"), "{said:#?}");
+    let output = run_on(&bench, &place, &request);
+    output.assert_code(3);
+    output.assert_stderr(&["No space left"]);
+    assert!(!output.stderr.contains("panicked"), "{output:#?}");
     let results = place.join("state/results");
     let hidden: Vec<_> = list(&results).into_iter().filter(|it| it.starts_with('.')).collect();
     assert_eq!(hidden, Vec::<String>::new(), "nothing half-published");
-    let record = Record::of(&said);
+    let record = Record::of(&output);
     record.assert_outcome("indeterminate");
     assert_eq!(list(&place.join("state/work")), Vec::<String>::new());
     assert_eq!(list(&place.join("state/staging")), Vec::<String>::new());
@@ -246,11 +245,11 @@ fn a_disk_that_is_full_before_begins_nothing() {
     let Some(bench) = Bench::as_root(test) else { return };
     let Some((disk, place)) = small_disk(&bench, test, 1024) else { return };
     let request = bench.save(&RequestText::python("print('ran')"));
-    let said = run_on(&bench, &place, &request);
-    said.assert_code(3);
-    said.assert_stderr(&[place.to_str().unwrap(), "No space left"]);
-    let problems = said.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
-    assert_eq!((said.stdout.as_str(), problems), ("", 1), "{said:#?}");
+    let output = run_on(&bench, &place, &request);
+    output.assert_code(3);
+    output.assert_stderr(&[place.to_str().unwrap(), "No space left"]);
+    let problems = output.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
+    assert_eq!((output.stdout.as_str(), problems), ("", 1), "{output:#?}");
     assert_eq!(list(&place.join("state/results")), Vec::<String>::new());
     assert_eq!(list(&place.join("state/work")), Vec::<String>::new());
     disk.grow(64 * 1024);
@@ -264,9 +263,9 @@ fn a_disk_too_small_for_the_inputs_uses_nothing_up() {
     let Some((disk, place)) = small_disk(&bench, test, 8 * 1024) else { return };
     let request = RequestText::python("print('ran')").input("data", vec![b'x'; 6 << 20]);
     let request = bench.save(&request);
-    let said = run_on(&bench, &place, &request);
-    said.assert_code(3);
-    said.assert_stderr(&["No space left"]);
+    let output = run_on(&bench, &place, &request);
+    output.assert_code(3);
+    output.assert_stderr(&["No space left"]);
     let results = list(&place.join("state/results"));
     assert_eq!(results.len(), 1, "one record says why nothing ran: {results:?}");
     assert!(results[0].starts_with("TS-"), "{results:?}");
@@ -286,8 +285,8 @@ fn a_launcher_that_ends_at_its_start_is_reported() {
         fs::remove_file(&launcher).unwrap();
         fs::write(&launcher, format!("#!/bin/sh\n{act}\n")).unwrap();
         fs::set_permissions(&launcher, mode.clone()).unwrap();
-        let said = bench.run(&bench.save(&RequestText::python("pass")));
-        said.assert_code(3);
-        said.assert_stderr(&[end]);
+        let output = bench.run(&bench.save(&RequestText::python("pass")));
+        output.assert_code(3);
+        output.assert_stderr(&[end]);
     }
 }

@@ -1,5 +1,4 @@
-//! A tool's view of its sandbox, reported by the tool itself, and its end at each limit. Through
-//! the command line, as root and as an ordinary user.
+//! A tool's own view of its sandbox, and its end at each limit, as root and as ordinary user.
 
 #![allow(
     clippy::unwrap_used,
@@ -39,11 +38,11 @@ fn output_of(bench: &Bench, script: &str) -> String {
 /// Runs a request that its limit must end.
 #[track_caller]
 fn assert_ends_as(bench: &Bench, outcome: &str, request: &RequestText) -> (CliOutput, Record) {
-    let (said, record) = bench.run_recorded(request);
+    let (output, record) = bench.run_recorded(request);
     record.assert_outcome(outcome);
-    said.assert_code(1);
+    output.assert_code(1);
     bench.assert_nothing_left();
-    (said, record)
+    (output, record)
 }
 
 fn no_interface_is_up(bench: &Bench) {
@@ -100,9 +99,9 @@ print('etc', *sorted(name for name in ['passwd', 'group', 'hosts', 'nsswitch.con
       'hostname', 'resolv.conf', 'machine-id', 'ssl'] if os.path.exists('/etc/' + name)))
 print('mounts', *sorted({line.split()[1] for line in open('/proc/self/mounts')}))
 ";
-    let said = output_of(bench, script);
+    let output = output_of(bench, script);
     let of = |path: &str| {
-        let line = said.lines().find(|line| line.split(' ').next() == Some(path));
+        let line = output.lines().find(|line| line.split(' ').next() == Some(path));
         line.unwrap().split_once(' ').unwrap().1.to_owned()
     };
     assert_eq!(of("/"), "PermissionError");
@@ -120,8 +119,8 @@ print('mounts', *sorted({line.split()[1] for line in open('/proc/self/mounts')})
         let known = allowed.contains(mount) || covers.contains(mount);
         !known && !mount.starts_with("/dev/") && !mount.starts_with("/etc/")
     };
-    assert_eq!(of("mounts").split(' ').find(stray), None, "{said}");
-    assert!(!said.contains(bench.scratch().path().to_str().unwrap()), "{said}");
+    assert_eq!(of("mounts").split(' ').find(stray), None, "{output}");
+    assert!(!output.contains(bench.scratch().path().to_str().unwrap()), "{output}");
 }
 
 fn writes_stay_in_out_and_tmp(bench: &Bench) {
@@ -144,8 +143,8 @@ for path in ['/in/script.py', '/etc/passwd', '/usr/bin/env']:
 fn two_hundred_forks_meet_the_pids_limit(bench: &Bench) {
     let script =
         "import os, time\nfor i in range(200):\n  if os.fork() == 0: time.sleep(30); os._exit(0)";
-    let (said, record) = assert_ends_as(bench, "pids_limit", &RequestText::python(script));
-    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    let (output, record) = assert_ends_as(bench, "pids_limit", &RequestText::python(script));
+    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
     let peak = record.front_matter_value("pids_peak");
     assert!(peak == "unknown" || peak.parse::<u32>().unwrap() <= 64, "{peak}");
 }
@@ -172,15 +171,14 @@ except OSError as error: print(errno.errorcode[error.errno], done < 128)
 
 fn a_sleeper_meets_the_wall_limit(bench: &Bench) {
     let request = RequestText::python("import time; time.sleep(60)").time_sec(2);
-    let (said, record) = assert_ends_as(bench, "wall_limit", &request);
-    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    let (output, record) = assert_ends_as(bench, "wall_limit", &request);
+    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
     let runtime: f64 = record.front_matter_value("runtime_sec").parse().unwrap();
     assert!((2.0..5.0).contains(&runtime), "{runtime}");
 }
 
 fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
-    // Two seconds on one core use two seconds of CPU time: both limits are reached, and the wall
-    // limit wins.
+    // Two seconds on one core use two seconds of CPU time: of both limits, the wall limit wins.
     let (_, record) = bench.run_recorded(&RequestText::python("while True: pass").time_sec(2));
     record.assert_outcome("wall_limit");
 
@@ -190,7 +188,7 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     assert_ne!(changed, policy);
     let policy = bench.scratch().file("policy.yaml", changed);
     let request = bench.save(&RequestText::python("while True: pass"));
-    let said = CliOutput::of(
+    let output = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -199,9 +197,9 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
             .arg(policy)
             .args(["--format", "json"]),
     );
-    said.assert_code(1);
-    Record::of(&said).assert_outcome("cpu_limit");
-    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    output.assert_code(1);
+    Record::of(&output).assert_outcome("cpu_limit");
+    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
 }
 
 fn a_flood_meets_the_output_limit(bench: &Bench) {
@@ -226,8 +224,8 @@ print(*sorted(os.environ))
     let request = bench.save(&RequestText::python(script));
     let mut command = bench.command("toolexec");
     command.env("SECRET_TOKEN", "of the host").env("LD_PRELOAD", "");
-    let said = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
-    let stdout = Record::of(&said).stdout();
+    let output = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+    let stdout = Record::of(&output).stdout();
     let lines: Vec<_> = stdout.lines().collect();
     assert_eq!((lines[0], lines[1]), ("0 1 2", "/dev/null False"), "{stdout}");
     assert_eq!(lines.len(), 3, "{stdout}");
@@ -241,10 +239,10 @@ fn orphans_die_with_the_run(bench: &Bench) {
          os.execv(sys.executable, ['python', '-c', 'import time; time.sleep(300)', '{word}'])\n\
          time.sleep(0.5)\nprint('left')"
     );
-    let (said, record) = bench.run_recorded(&RequestText::python(&script));
+    let (output, record) = bench.run_recorded(&RequestText::python(&script));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "left\n", "{}", record.stderr());
-    assert!(said.elapsed < Duration::from_secs(10), "{said:#?}");
+    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
     toolexec_tests::wait_for_no_process(&word);
 }
 

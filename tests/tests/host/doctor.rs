@@ -1,6 +1,5 @@
-//! `toolexec doctor` on this host and on deliberately broken parts of it: each finding that a test
-//! can provoke, the JSON output, the exit codes, and that the command changes nothing. Unit tests
-//! of the program cover findings that no test host can show.
+//! `toolexec doctor` on this host and on broken parts of it: each finding that a test can provoke,
+//! the JSON, the exit codes, and no changes. Unit tests cover the other findings.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,34 +20,34 @@ use toolexec_tests::{
 /// Runs `doctor`, and asserts that its JSON matches its exit code.
 #[track_caller]
 fn doctor(bench: &Bench, words: &[&str]) -> Value {
-    let said = bench.toolexec(["doctor", "--format", "json"].iter().chain(words));
-    let told = said.json();
-    let failures = told["failures"].as_u64().unwrap();
-    said.assert_code(i32::from(failures > 0));
-    let findings = told["findings"].as_array().unwrap();
+    let output = bench.toolexec(["doctor", "--format", "json"].iter().chain(words));
+    let report = output.json();
+    let failures = report["failures"].as_u64().unwrap();
+    output.assert_code(i32::from(failures > 0));
+    let findings = report["findings"].as_array().unwrap();
     let count = |word: &str| findings.iter().filter(|it| it["verdict"] == word).count();
-    assert_eq!(told["failures"], count("failure"));
-    assert_eq!(told["warnings"], count("warning"));
-    assert_eq!(told["not_checked"], count("not looked at"));
+    assert_eq!(report["failures"], count("failure"));
+    assert_eq!(report["warnings"], count("warning"));
+    assert_eq!(report["not_checked"], count("not looked at"));
     for finding in findings {
         assert_eq!(finding["remedy"].is_null(), finding["verdict"] == "ok", "{finding}");
     }
-    told
+    report
 }
 
 /// Returns verdict and finding of an object.
 #[track_caller]
-fn verdict_and_finding(told: &Value, topic: &str, object: &str) -> (String, String) {
+fn verdict_and_finding(report: &Value, topic: &str, object: &str) -> (String, String) {
     let is = |it: &&Value| it["topic"] == topic && it["object"] == object;
-    let found = told["findings"].as_array().unwrap().iter().find(is);
-    let found = found.unwrap_or_else(|| panic!("no {topic} {object} in {told:#}"));
+    let found = report["findings"].as_array().unwrap().iter().find(is);
+    let found = found.unwrap_or_else(|| panic!("no {topic} {object} in {report:#}"));
     let text = |key: &str| found[key].as_str().unwrap().to_owned();
     (text("verdict"), text("found"))
 }
 
 #[track_caller]
-fn assert_found(told: &Value, topic: &str, object: &str, verdict: &str, words: &[&str]) {
-    let (is, found) = verdict_and_finding(told, topic, object);
+fn assert_found(report: &Value, topic: &str, object: &str, verdict: &str, words: &[&str]) {
+    let (is, found) = verdict_and_finding(report, topic, object);
     assert_eq!(is, verdict, "{topic} {object}: {found}");
     for word in words {
         assert!(found.contains(word), "{topic} {object}: {word:?} is not in {found:?}");
@@ -68,23 +67,23 @@ fn write(path: &Path, text: &str) {
 as_both!(every_topic_of_this_host_is_reported, problems_of_a_state_directory_are_reported);
 
 fn every_topic_of_this_host_is_reported(bench: &Bench) {
-    let told = doctor(bench, &[]);
-    assert_eq!(told["service"], Path::new("/etc/toolexec/toolexecd.yaml").exists());
+    let report = doctor(bench, &[]);
+    assert_eq!(report["service"], Path::new("/etc/toolexec/toolexecd.yaml").exists());
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    assert_found(&told, "kernel", "version", "ok", &[release.trim_end()]);
-    assert_found(&told, "kernel", "landlock", "ok", &["ABI "]);
-    assert_found(&told, "kernel", "seccomp", "ok", &["user_notif"]);
+    assert_found(&report, "kernel", "version", "ok", &[release.trim_end()]);
+    assert_found(&report, "kernel", "landlock", "ok", &["ABI "]);
+    assert_found(&report, "kernel", "seccomp", "ok", &["user_notif"]);
     let version = env!("CARGO_PKG_VERSION");
     for program in ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"] {
-        assert_found(&told, "programs", program, "ok", &[version, "bin/"]);
+        assert_found(&report, "programs", program, "ok", &[version, "bin/"]);
     }
     let python = CliOutput::of(bench.command("/usr/bin/python3").arg("--version"));
     let python = python.stdout.trim_end().trim_start_matches("Python ").to_owned();
-    assert_found(&told, "runtimes", "python", "ok", &[&python, "/python3"]);
-    assert_found(&told, "sandbox", "probe", "ok", &["starts: ", "Landlock ABI "]);
-    assert_found(&told, "rules", "policy", "ok", &["embedded"]);
-    assert_found(&told, "clock", "newest result", "ok", &["none yet"]);
-    assert_found(&told, "log", "transparency log", "ok", &["none yet"]);
+    assert_found(&report, "runtimes", "python", "ok", &[&python, "/python3"]);
+    assert_found(&report, "sandbox", "probe", "ok", &["starts: ", "Landlock ABI "]);
+    assert_found(&report, "rules", "policy", "ok", &["embedded"]);
+    assert_found(&report, "clock", "newest result", "ok", &["none yet"]);
+    assert_found(&report, "log", "transparency log", "ok", &["none yet"]);
     // `doctor` creates nothing.
     assert!(!bench.state().exists());
 }
@@ -92,117 +91,123 @@ fn every_topic_of_this_host_is_reported(bench: &Bench) {
 fn problems_of_a_state_directory_are_reported(bench: &Bench) {
     let state = bench.state();
     CliOutput::of(bench.command("toolexec").args(["keys", "init"])).assert_code(0);
-    let told = doctor(bench, &[]);
+    let report = doctor(bench, &[]);
     let keys = state.join("keys");
     let shown = keys.to_str().unwrap();
-    assert_found(&told, "keys", "custody", "ok", &["plain files", shown]);
-    assert_found(&told, "keys", "private key result", "ok", &["0600"]);
-    assert_found(&told, "keys", "public halves", "ok", &["result keys: 1, log keys: 1"]);
-    assert_found(&told, "directories", state.to_str().unwrap(), "ok", &["0700"]);
+    assert_found(&report, "keys", "custody", "ok", &["plain files", shown]);
+    assert_found(&report, "keys", "private key result", "ok", &["0600"]);
+    assert_found(&report, "keys", "public halves", "ok", &["result keys: 1, log keys: 1"]);
+    assert_found(&report, "directories", state.to_str().unwrap(), "ok", &["0700"]);
     let named = doctor(bench, &["--state", state.to_str().unwrap()]);
     assert_eq!(
-        told["findings"].as_array().unwrap().len(),
+        report["findings"].as_array().unwrap().len(),
         named["findings"].as_array().unwrap().len()
     );
 
     set_mode(&keys.join("result"), 0o640);
-    let told = doctor(bench, &[]);
-    assert_found(&told, "keys", "private key result", "failure", &["0640", "other users"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "keys", "private key result", "failure", &["0640", "other users"]);
     set_mode(&keys.join("result"), 0o600);
 
     set_mode(&keys, 0o777);
-    let told = doctor(bench, &[]);
-    assert_found(&told, "keys", "directory", "failure", &["0777"]);
-    assert_found(&told, "keys", "public halves", "failure", &["0777"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "keys", "directory", "failure", &["0777"]);
+    assert_found(&report, "keys", "public halves", "failure", &["0777"]);
     set_mode(&keys, 0o700);
 
     fs::rename(keys.join("log"), keys.join("elsewhere")).unwrap();
     symlink("elsewhere", keys.join("log")).unwrap();
-    let told = doctor(bench, &[]);
-    assert_found(&told, "keys", "private key log", "failure", &["not a regular file"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "keys", "private key log", "failure", &["not a regular file"]);
     fs::remove_file(keys.join("log")).unwrap();
     fs::rename(keys.join("elsewhere"), keys.join("log")).unwrap();
 
     write(&keys.join("log.change"), "");
-    let told = doctor(bench, &[]);
-    assert_found(&told, "keys", "change of log", "failure", &["interrupted"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "keys", "change of log", "failure", &["interrupted"]);
     fs::remove_file(keys.join("log.change")).unwrap();
 
     set_mode(&state, 0o755);
-    let told = doctor(bench, &[]);
-    assert_found(&told, "directories", state.to_str().unwrap(), "failure", &["0755", "at most 0700"]);
+    let report = doctor(bench, &[]);
+    assert_found(
+        &report,
+        "directories",
+        state.to_str().unwrap(),
+        "failure",
+        &["0755", "at most 0700"],
+    );
     set_mode(&state, 0o700);
 
     // A result from the future: the clock was set back since.
     let result = state.join("results/TS-20991231-235959Z-TR-20260209-160501Z-python-stats");
     fs::create_dir_all(&result).unwrap();
-    let told = doctor(bench, &[]);
-    assert_found(&told, "clock", "newest result", "failure", &["TS-20991231", "later"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "clock", "newest result", "failure", &["TS-20991231", "later"]);
     fs::remove_dir(&result).unwrap();
 
     let log = state.join("log");
     fs::create_dir(&log).unwrap();
     write(&log.join("checkpoint"), "not a note\n");
-    let told = doctor(bench, &[]);
-    assert_found(&told, "log", "transparency log", "failure", &["checkpoint"]);
+    let report = doctor(bench, &[]);
+    assert_found(&report, "log", "transparency log", "failure", &["checkpoint"]);
 }
 
 #[test]
-fn a_record_leaves_a_host_that_is_told_as_good() {
+fn a_record_leaves_a_host_that_is_reported_as_good() {
     let bench = Bench::new();
     let request = toolexec_tests::RequestText::python("print('x')");
     bench.run_recorded(&request).1.assert_outcome("ok");
-    let told = doctor(&bench, &[]);
-    assert_found(&told, "log", "transparency log", "ok", &["1 entries", "verifies"]);
-    assert_found(&told, "clock", "newest result", "ok", &["not later"]);
-    assert_found(&told, "directories", "contents", "ok", &[]);
+    let report = doctor(&bench, &[]);
+    assert_found(&report, "log", "transparency log", "ok", &["1 entries", "verifies"]);
+    assert_found(&report, "clock", "newest result", "ok", &["not later"]);
+    assert_found(&report, "directories", "contents", "ok", &[]);
 }
 
 #[test]
-fn a_disk_in_memory_that_is_nearly_full_is_told() {
-    let Some(bench) = Bench::as_root("a_disk_in_memory_that_is_nearly_full_is_told") else {
+fn a_disk_in_memory_that_is_nearly_full_is_reported() {
+    let Some(bench) = Bench::as_root("a_disk_in_memory_that_is_nearly_full_is_reported") else {
         return;
     };
     let state = bench.scratch().dir("small");
     let Some(disk) = SmallDisk::mount(&state, 2048) else {
         return skip(
-            "a_disk_in_memory_that_is_nearly_full_is_told",
+            "a_disk_in_memory_that_is_nearly_full_is_reported",
             "no tmpfs can be mounted here",
         );
     };
     let words = ["--state", state.to_str().unwrap()];
-    let told = doctor(&bench, &words);
-    assert_found(&told, "disk", "state", "failure", &["MiB free", "no run can start"]);
-    let all = told["findings"].to_string();
+    let report = doctor(&bench, &words);
+    assert_found(&report, "disk", "state", "failure", &["MiB free", "no run can start"]);
+    let all = report["findings"].to_string();
     assert!(all.contains("in memory"), "{all}");
     disk.grow(1 << 20);
-    let told = doctor(&bench, &words);
-    assert_found(&told, "disk", "state", "warning", &["next boot"]);
+    let report = doctor(&bench, &words);
+    assert_found(&report, "disk", "state", "warning", &["next boot"]);
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&state).status().unwrap();
     assert!(remounted.success());
-    let told = doctor(&bench, &words);
-    assert_found(&told, "disk", "state", "failure", &["read-only"]);
+    let report = doctor(&bench, &words);
+    assert_found(&report, "disk", "state", "failure", &["read-only"]);
 }
 
 #[test]
-fn what_is_wrong_with_a_service_is_told_all_at_once() {
+fn what_is_wrong_with_a_service_is_reported_all_at_once() {
     let bench = Bench::new();
     let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let config = service.config();
     let words = ["--config", config.to_str().unwrap()];
     fs::create_dir(service.state()).unwrap();
     set_mode(&service.state(), 0o700);
-    let told = doctor(&bench, &words);
-    assert_eq!(told["service"], true);
-    assert_eq!(told["config"].as_str(), config.to_str());
-    assert_eq!(told["state"].as_str(), service.state().to_str());
-    assert_found(&told, "rules", "configuration", "ok", &["good"]);
-    assert_found(&told, "rules", "policy", "ok", &["for-tests"]);
-    assert_found(&told, "keys", "custody", "warning", &["plain files"]);
+    let report = doctor(&bench, &words);
+    assert_eq!(report["service"], true);
+    assert_eq!(report["config"].as_str(), config.to_str());
+    assert_eq!(report["state"].as_str(), service.state().to_str());
+    assert_found(&report, "rules", "configuration", "ok", &["good"]);
+    assert_found(&report, "rules", "policy", "ok", &["for-tests"]);
+    assert_found(&report, "keys", "custody", "warning", &["plain files"]);
     // A directory that tmpfiles.d would create, and that does not exist here.
     let drafts = service.path("drafts");
-    assert_found(&told, "directories", drafts.to_str().unwrap(), "warning", &["does not exist"]);
-    let disks = ["state", "spool"].map(|name| verdict_and_finding(&told, "disk", name).1);
+    assert_found(&report, "directories", drafts.to_str().unwrap(), "warning", &["does not exist"]);
+    let disks = ["state", "spool"].map(|name| verdict_and_finding(&report, "disk", name).1);
     assert!(disks.iter().all(|found| found.contains("MiB")), "{disks:?}");
 
     // A configuration that the daemon refuses, an unusable policy, invalid signers, and a spool
@@ -217,24 +222,30 @@ fn what_is_wrong_with_a_service_is_told_all_at_once() {
     write(&config, &more);
     write(&bench.home().join("policy.yaml"), "policy_version: 1\nlimits: {cpu: 0}\n");
     set_mode(&service.path("approved"), 0o777);
-    let told = doctor(&bench, &words);
-    assert_found(&told, "rules", "configuration", "failure", &["no_such_key"]);
-    assert_found(&told, "rules", "policy", "failure", &["policy.yaml"]);
-    assert_found(&told, "rules", "allowed_signers", "failure", &["signers"]);
-    assert_found(&told, "programs", "toolexec-launch.socket", "failure", &["/run/nobody.sock"]);
+    let report = doctor(&bench, &words);
+    assert_found(&report, "rules", "configuration", "failure", &["no_such_key"]);
+    assert_found(&report, "rules", "policy", "failure", &["policy.yaml"]);
+    assert_found(&report, "rules", "allowed_signers", "failure", &["signers"]);
+    assert_found(&report, "programs", "toolexec-launch.socket", "failure", &["/run/nobody.sock"]);
     let approved = service.path("approved");
-    assert_found(&told, "directories", approved.to_str().unwrap(), "failure", &["0777", "at most 3770"]);
+    assert_found(
+        &report,
+        "directories",
+        approved.to_str().unwrap(),
+        "failure",
+        &["0777", "at most 3770"],
+    );
 
     // Invalid YAML: `doctor` checks the host, but nothing that depends on the configuration.
     write(&config, "{");
-    let told = doctor(&bench, &words);
-    assert_found(&told, "rules", "configuration", "failure", &[]);
-    assert_found(&told, "rules", "policy", "not looked at", &["cannot be read"]);
-    assert_found(&told, "kernel", "landlock", "ok", &["ABI"]);
+    let report = doctor(&bench, &words);
+    assert_found(&report, "rules", "configuration", "failure", &[]);
+    assert_found(&report, "rules", "policy", "not looked at", &["cannot be read"]);
+    assert_found(&report, "kernel", "landlock", "ok", &["ABI"]);
 }
 
 #[test]
-fn keys_in_an_agent_that_is_gone_are_told() {
+fn keys_in_an_agent_that_is_gone_are_reported() {
     let bench = Bench::new();
     let service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
@@ -242,16 +253,16 @@ fn keys_in_an_agent_that_is_gone_are_told() {
     let keys =
         format!("{text}keys: {{agent: /run/no-agent.sock, result: '{key}', log: '{key}'}}\n");
     write(&service.config(), &keys);
-    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
-    assert_found(&told, "keys", "custody", "failure", &["/run/no-agent.sock"]);
-    let all = told["findings"].to_string();
+    let report = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    assert_found(&report, "keys", "custody", "failure", &["/run/no-agent.sock"]);
+    let all = report["findings"].to_string();
     assert!(!all.contains("private key"), "{all}");
 }
 
 /// Returns the help of an object, which is a command.
 #[track_caller]
-fn remedy(told: &Value, object: &str) -> String {
-    let mut findings = told["findings"].as_array().unwrap().iter();
+fn remedy(report: &Value, object: &str) -> String {
+    let mut findings = report["findings"].as_array().unwrap().iter();
     let found = findings.find(|it| it["object"] == object).unwrap();
     found["remedy"].as_str().unwrap().to_owned()
 }
@@ -264,17 +275,17 @@ fn a_lost_key_is_not_reported_as_a_missing_new_key() {
     for name in ["result", "log"] {
         let (key, away) = (state.join("keys").join(name), state.join("away"));
         fs::rename(&key, &away).unwrap();
-        let told = doctor(&bench, &[]);
+        let report = doctor(&bench, &[]);
         let object = format!("private key {name}");
-        assert_found(&told, "keys", &object, "failure", &["public half", "a lost key"]);
-        assert!(remedy(&told, &object).contains("backup"), "{told:#}");
+        assert_found(&report, "keys", &object, "failure", &["public half", "a lost key"]);
+        assert!(remedy(&report, &object).contains("backup"), "{report:#}");
         // `keys init` refuses too.
         CliOutput::of(bench.command("toolexec").args(["keys", "init"])).assert_code(3);
         fs::rename(&away, &key).unwrap();
     }
     fs::remove_dir_all(state.join("keys")).unwrap();
-    let told = doctor(&bench, &[]);
-    assert_found(&told, "keys", "private key result", "ok", &["created on first use"]);
+    let report = doctor(&bench, &[]);
+    assert_found(&report, "keys", "private key result", "ok", &["created on first use"]);
 }
 
 #[test]
@@ -292,11 +303,11 @@ fn the_environment_of_a_service_is_reported() {
         service.path("results").join("TS-20991231-235959Z-TR-20260209-160501Z-python-stats"),
     )
     .unwrap();
-    let told = doctor(&bench, &["--config", config.to_str().unwrap()]);
+    let report = doctor(&bench, &["--config", config.to_str().unwrap()]);
     let named = format!("--config {}", config.display());
-    let rotate = remedy(&told, "change of log");
+    let rotate = remedy(&report, "change of log");
     assert!(rotate.contains(&format!("toolexec keys rotate {named} --key log")), "{rotate}");
-    let start = remedy(&told, "newest result");
+    let start = remedy(&report, "newest result");
     assert!(start.contains(&format!("toolexecd {named} --clock-was-set-back")), "{start}");
     // The program has every option of the suggested commands.
     let help = CliOutput::of(bench.command("toolexecd").arg("--help")).stdout;
@@ -320,12 +331,12 @@ fn an_owner_that_this_host_does_not_know_is_not_looked_at() {
     let state = service.state();
     fs::create_dir(&state).unwrap();
     set_mode(&state, 0o700);
-    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    let report = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
     let wanted = ["mode 0700, owned by user ", "this host has no user toolexec"];
-    assert_found(&told, "directories", state.to_str().unwrap(), "not looked at", &wanted);
+    assert_found(&report, "directories", state.to_str().unwrap(), "not looked at", &wanted);
     // Places of the package are checked only with the configuration of the package.
-    let objects = told["findings"].as_array().unwrap().iter().map(|it| &it["object"]);
-    assert!(objects.clone().all(|it| it != "/var/cache/toolexec"), "{told:#}");
+    let objects = report["findings"].as_array().unwrap().iter().map(|it| &it["object"]);
+    assert!(objects.clone().all(|it| it != "/var/cache/toolexec"), "{report:#}");
 }
 
 #[test]
@@ -337,16 +348,22 @@ fn another_user_checks_only_readable_objects() {
     fs::create_dir(service.state()).unwrap();
     set_mode(&service.state(), 0o700);
     fs::create_dir(service.state().join("keys")).unwrap();
-    let told = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
-    assert_found(&told, "kernel", "landlock", "ok", &["ABI"]);
-    assert_found(&told, "keys", "directory", "not looked at", &["ermission denied"]);
+    let report = doctor(&bench, &["--config", service.config().to_str().unwrap()]);
+    assert_found(&report, "kernel", "landlock", "ok", &["ABI"]);
+    assert_found(&report, "keys", "directory", "not looked at", &["ermission denied"]);
     let keys = service.state().join("keys");
-    assert_found(&told, "directories", keys.to_str().unwrap(), "not looked at", &["ermission denied"]);
+    assert_found(
+        &report,
+        "directories",
+        keys.to_str().unwrap(),
+        "not looked at",
+        &["ermission denied"],
+    );
     // A state directory of another user, passed as one's own.
     let mine = root.scratch().dir("theirs");
     chown(&mine, Some(0), Some(0)).unwrap();
-    let told = doctor(&bench, &["--state", mine.to_str().unwrap()]);
-    assert_found(&told, "directories", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
+    let report = doctor(&bench, &["--state", mine.to_str().unwrap()]);
+    assert_found(&report, "directories", mine.to_str().unwrap(), "failure", &["belongs to user 0"]);
 }
 
 /// Only the daemon's user may connect to its launcher, and the sandbox must belong to that user.
@@ -365,12 +382,18 @@ fn root_tries_the_sandbox_of_a_service_as_the_daemons_user() {
     let config = fs::read_to_string(service.config()).unwrap();
     let config = config.replace(from.to_str().unwrap(), to.to_str().unwrap());
     write(&etc.join("toolexecd.yaml"), &config);
-    let told = doctor(&root, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
-    assert_found(&told, "sandbox", "probe", "ok", &["starts: user mode"]);
+    let report = doctor(&root, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
+    assert_found(&report, "sandbox", "probe", "ok", &["starts: user mode"]);
     let stranger = Bench::as_ordinary_user(test).unwrap();
     chown(service.state(), Some(1), Some(1)).unwrap();
-    let told = doctor(&stranger, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
-    assert_found(&told, "sandbox", "probe", "not looked at", &["only root and the daemon's user"]);
+    let report = doctor(&stranger, &["--config", etc.join("toolexecd.yaml").to_str().unwrap()]);
+    assert_found(
+        &report,
+        "sandbox",
+        "probe",
+        "not looked at",
+        &["only root and the daemon's user"],
+    );
 }
 
 #[test]
@@ -380,33 +403,33 @@ fn a_launcher_of_another_version_is_reported() {
     fs::remove_file(&launcher).unwrap();
     write(&launcher, "#!/bin/sh\necho toolexec-launch 0.0.1\n");
     set_mode(&launcher, 0o755);
-    let told = doctor(&bench, &[]);
-    assert_found(&told, "programs", "toolexec-launch", "failure", &["0.0.1"]);
+    let report = doctor(&bench, &[]);
+    assert_found(&report, "programs", "toolexec-launch", "failure", &["0.0.1"]);
     // A program that any user could have written must not be run to learn its version.
     set_mode(&launcher, 0o777);
     write(&bench.home().join("trap"), "");
-    let told = doctor(&bench, &[]);
-    assert_found(&told, "programs", "toolexec-launch", "not looked at", &["users can change"]);
+    let report = doctor(&bench, &[]);
+    assert_found(&report, "programs", "toolexec-launch", "not looked at", &["users can change"]);
     fs::remove_file(&launcher).unwrap();
-    let told = doctor(&bench, &[]);
+    let report = doctor(&bench, &[]);
     let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").exists();
-    let (verdict, found) = verdict_and_finding(&told, "programs", "toolexec-launch");
+    let (verdict, found) = verdict_and_finding(&report, "programs", "toolexec-launch");
     assert!(packaged || verdict == "failure", "{verdict}: {found}");
 }
 
 #[test]
 fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     let bench = Bench::new();
-    let said = bench.toolexec(["doctor"]);
-    assert!([Some(0), Some(1)].contains(&said.code), "{said:#?}");
-    assert!(said.stdout.starts_with("kernel\n  ok "), "{said:#?}");
+    let output = bench.toolexec(["doctor"]);
+    assert!([Some(0), Some(1)].contains(&output.code), "{output:#?}");
+    assert!(output.stdout.starts_with("kernel\n  ok "), "{output:#?}");
     for topic in
         ["cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "disk", "clock", "log"]
     {
-        assert!(said.stdout.contains(&format!("\n{topic}\n")), "{topic}: {said:#?}");
+        assert!(output.stdout.contains(&format!("\n{topic}\n")), "{topic}: {output:#?}");
     }
-    assert!(!said.stdout.contains('\x1b'), "colour without a terminal: {said:#?}");
-    let last = said.stdout.lines().last().unwrap();
+    assert!(!output.stdout.contains('\x1b'), "colour without a terminal: {output:#?}");
+    let last = output.stdout.lines().last().unwrap();
     assert!(last.contains(" findings: ") && last.contains(" failures, "), "{last}");
     let coloured =
         CliOutput::of(bench.command("toolexec").arg("doctor").env("CLICOLOR_FORCE", "1"));
@@ -420,10 +443,10 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
     // A missing place is an error, not a healthy host.
     let nowhere = bench.home().join("nowhere");
     for option in ["--state", "--config"] {
-        let said = bench.toolexec(["doctor", option, nowhere.to_str().unwrap()]);
-        said.assert_code(3);
-        said.assert_stderr(&["nowhere"]);
-        assert_eq!(said.stdout, "");
+        let output = bench.toolexec(["doctor", option, nowhere.to_str().unwrap()]);
+        output.assert_code(3);
+        output.assert_stderr(&["nowhere"]);
+        assert_eq!(output.stdout, "");
     }
     bench.toolexec(["doctor", "--state", "x", "--config", "y"]).assert_code(3);
     bench.toolexec(["doctor", "--build-cache", "go", "--format", "json"]).assert_code(3);
@@ -434,9 +457,9 @@ fn people_read_it_by_topic_and_programs_get_their_exit_code() {
 fn a_name_that_acts_on_a_terminal_is_shown_escaped() {
     let bench = Bench::new();
     let state = bench.scratch().dir("a\x1b[31mb");
-    let said = bench.toolexec(["doctor", "--state", state.to_str().unwrap()]);
-    assert!(!said.stdout.contains('\x1b'), "{said:#?}");
-    assert!(said.stdout.contains("b: "), "{said:#?}");
+    let output = bench.toolexec(["doctor", "--state", state.to_str().unwrap()]);
+    assert!(!output.stdout.contains('\x1b'), "{output:#?}");
+    assert!(output.stdout.contains("b: "), "{output:#?}");
 }
 
 /// The page contains every topic and every verdict.
@@ -445,8 +468,17 @@ fn the_page_says_what_is_looked_at() {
     let page = fs::read_to_string(workspace().join("docs/operating.md")).unwrap();
     let part = page.split("\n## ").find(|part| part.starts_with("Check the host")).unwrap();
     for topic in [
-        "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "directories", "disk",
-        "clock", "log",
+        "kernel",
+        "cgroups",
+        "programs",
+        "runtimes",
+        "sandbox",
+        "rules",
+        "keys",
+        "directories",
+        "disk",
+        "clock",
+        "log",
     ] {
         assert!(part.contains(&format!("| `{topic}` |")), "{topic}");
     }

@@ -18,8 +18,7 @@ use toolexec_tests::hostile::{
 };
 use toolexec_tests::{Bench, skip};
 
-/// Known differences between the product and a case: case, mode, reason. Each is printed as `KNOWN
-/// GAP`. An entry whose case passes is an error.
+/// Known gaps: case, mode, reason. Each is printed as `KNOWN GAP`; a passing case is an error.
 const KNOWN_GAPS: &[(&str, CaseMode, &str)] = &[
     (
         "files/mount_table",
@@ -82,11 +81,10 @@ fn every_way_out_is_closed() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Returns the file for the table: the requested one, or one in the target directory if no cases
-/// are left out.
+/// Returns the file for the table: the requested one, or the default if no cases are left out.
 fn table_file(only: &str) -> Option<PathBuf> {
-    let asked = std::env::var_os(TABLE).map(PathBuf::from);
-    asked.or_else(|| {
+    let named = std::env::var_os(TABLE).map(PathBuf::from);
+    named.or_else(|| {
         // target/<profile>/deps/<test>
         let test = std::env::current_exe().unwrap();
         only.is_empty().then(|| test.ancestors().nth(3).unwrap().join("hostile.txt"))
@@ -114,8 +112,8 @@ fn run_mode(
     runner.warm_up();
     let before = HostLeftovers::now();
     let all: Vec<_> = cases.iter().zip(built).collect();
-    let told = two_at_a_time(&all, |(case, built)| run_case(&runner, case, built));
-    for (case, (verdict, _)) in cases.iter().zip(&told) {
+    let results = two_at_a_time(&all, |(case, built)| run_case(&runner, case, built));
+    for (case, (verdict, _)) in cases.iter().zip(&results) {
         match verdict {
             CaseVerdict::Differs(in_what) => {
                 wrong.push(format!("{} ({}): {in_what:?}", case.name, mode.as_str()));
@@ -129,7 +127,7 @@ fn run_mode(
         }
     }
     let row = |(verdict, got): &(CaseVerdict, Option<CaseRun>)| verdict.table_text(got.as_ref());
-    table.column(mode.as_str(), told.iter().map(row).collect());
+    table.column(mode.as_str(), results.iter().map(row).collect());
     runner.check_records();
     let left = HostLeftovers::left_since(&before);
     table.note(format!("Left behind in {} mode: {}.", mode.as_str(), join_or_nothing(&left)));
@@ -152,9 +150,11 @@ fn run_case(
         return (CaseVerdict::Skipped(why), None);
     }
     // Of several sandboxes at once, the worst result counts.
-    let judged = runner.run(case, built).into_iter().map(|got| (judge(case, runner.mode, &got), got));
+    let judged =
+        runner.run(case, built).into_iter().map(|got| (judge(case, runner.mode, &got), got));
     let (verdict, got) = judged.max_by_key(|(verdict, _)| severity(verdict)).unwrap();
-    let known = KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == runner.mode);
+    let known =
+        KNOWN_GAPS.iter().find(|(name, mode, _)| *name == case.name && *mode == runner.mode);
     let verdict = match (known, verdict) {
         (Some((_, _, why)), CaseVerdict::Differs(_)) => CaseVerdict::Known((*why).to_owned()),
         (Some(_), _) => {
@@ -195,7 +195,7 @@ fn run_elsewhere(
     table: &mut CaseTable,
 ) {
     let begun = Instant::now();
-    let cells = match OtherLauncherRunner::new(launcher, place.path(), host.case_input()) {
+    let values = match OtherLauncherRunner::new(launcher, place.path(), host.case_input()) {
         Err(why) => {
             table.note(format!("{}: {why}.", launcher.as_str()));
             vec!["-".to_owned(); cases.len()]
@@ -206,6 +206,6 @@ fn run_elsewhere(
             two_at_a_time(&all, |(case, built)| elsewhere.run(case, built))
         }
     };
-    table.column(launcher.as_str(), cells);
+    table.column(launcher.as_str(), values);
     println!("{} took {:?}", launcher.as_str(), begun.elapsed());
 }

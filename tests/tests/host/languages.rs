@@ -1,9 +1,8 @@
 //! The five languages, each with its shipped runtime entry. An independent computation confirms the
-//! result of each example, and the environment is exactly that of the policy. An interpreter may be
-//! in its own directory or its own root file system.
-//!
-//! Caches of interpreters (`toolexec doctor --copy_cache`) are taken from `TOOLEXEC_CACHES`, or from the
-//! place where `tests/prepare` creates them. A test without its interpreter logs a skip.
+//! result of each example, and the environment is exactly the policy's. An interpreter may be in
+//! its own directory or root file system. Caches (`toolexec doctor --build-cache`) come from
+//! `TOOLEXEC_CACHES`, or from the place where `tests/prepare` creates them. A test without its
+//! interpreter logs a skip.
 
 #![allow(
     clippy::unwrap_used,
@@ -60,8 +59,8 @@ fn copy_cache(bench: &Bench, name: &str) -> bool {
     let copied = Command::new("cp").arg("-r").arg(made).arg(&caches).status().unwrap();
     assert!(copied.success());
     let state = bench.state();
-    let said = CliOutput::of(bench.command("mkdir").args(["-p", "-m", "700"]).arg(&state));
-    said.assert_code(0);
+    let output = CliOutput::of(bench.command("mkdir").args(["-p", "-m", "700"]).arg(&state));
+    output.assert_code(0);
     let link = CliOutput::of(bench.command("ln").arg("-s").arg(&caches).arg(state.join("caches")));
     link.assert_code(0);
     true
@@ -71,9 +70,9 @@ fn copy_cache(bench: &Bench, name: &str) -> bool {
 #[track_caller]
 fn example(bench: &Bench, name: &str) -> (PathBuf, Record) {
     let examples = bench.scratch().examples();
-    let said = CliOutput::of(bench.command(examples.join("run")).arg(name));
-    said.assert_code(0);
-    let record = said.stdout.lines().find_map(|line| line.strip_prefix("record     ")).unwrap();
+    let output = CliOutput::of(bench.command(examples.join("run")).arg(name));
+    output.assert_code(0);
+    let record = output.stdout.lines().find_map(|line| line.strip_prefix("record     ")).unwrap();
     (examples.join(name), Record::at(record.as_ref()))
 }
 
@@ -86,7 +85,7 @@ fn the_node_example_is_right(bench: &Bench) {
         return;
     }
     let (place, record) = example(bench, "access-log");
-    let told: Value = serde_json::from_str(&artifact(&record, "summary.json")).unwrap();
+    let summary: Value = serde_json::from_str(&artifact(&record, "summary.json")).unwrap();
     let log = fs::read_to_string(place.join("access.log")).unwrap();
     let whole: Vec<Vec<&str>> = log
         .lines()
@@ -96,9 +95,9 @@ fn the_node_example_is_right(bench: &Bench) {
     let bytes: u64 = whole.iter().filter_map(|it| it[9].parse::<u64>().ok()).sum();
     let failed = whole.iter().filter(|it| it[8] >= "400").count();
     assert!(whole.len() > 40 && failed > 0, "{log}");
-    assert_eq!(told["requests"], whole.len());
-    assert_eq!(told["damaged_lines"], log.lines().count() - whole.len());
-    assert_eq!((&told["bytes"], &told["failed"]), (&bytes.into(), &failed.into()));
+    assert_eq!(summary["requests"], whole.len());
+    assert_eq!(summary["damaged_lines"], log.lines().count() - whole.len());
+    assert_eq!((&summary["bytes"], &summary["failed"]), (&bytes.into(), &failed.into()));
 }
 
 fn the_ts_example_is_right(bench: &Bench) {
@@ -114,7 +113,7 @@ fn the_ts_example_is_right(bench: &Bench) {
         );
     }
     let (place, record) = example(bench, "gpx-length");
-    let told: Value = serde_json::from_str(&artifact(&record, "length.json")).unwrap();
+    let answer: Value = serde_json::from_str(&artifact(&record, "length.json")).unwrap();
     let gpx = fs::read_to_string(place.join("track.gpx")).unwrap();
     let number = |text: &str| text.parse::<f64>().unwrap();
     let points: Vec<(f64, f64)> = gpx
@@ -133,8 +132,8 @@ fn the_ts_example_is_right(bench: &Bench) {
             ((b.0 - a.0) * degree).hypot(east)
         })
         .sum();
-    assert_eq!(told["points"], points.len());
-    assert!((told["length_m"].as_f64().unwrap() - length).abs() < 1.0, "{told} and {length}");
+    assert_eq!(answer["points"], points.len());
+    assert!((answer["length_m"].as_f64().unwrap() - length).abs() < 1.0, "{answer} and {length}");
 }
 
 fn the_go_example_is_right(bench: &Bench) {
@@ -144,12 +143,12 @@ fn the_go_example_is_right(bench: &Bench) {
     // Without its cache it is slow, but gives the same result.
     let warmed = copy_cache(bench, "go");
     let (place, record) = example(bench, "manifest");
-    let told: Value = serde_json::from_str(&artifact(&record, "manifest.json")).unwrap();
-    for (entry, name) in told.as_array().unwrap().iter().zip(["notes.txt", "orders.csv"]) {
+    let manifest: Value = serde_json::from_str(&artifact(&record, "manifest.json")).unwrap();
+    for (entry, name) in manifest.as_array().unwrap().iter().zip(["notes.txt", "orders.csv"]) {
         let path = place.join(name);
         let stock = |program: &str, word: &str| {
-            let said = CliOutput::of(Command::new(program).arg(word).arg(&path));
-            said.stdout.split_whitespace().next().unwrap().to_owned()
+            let output = CliOutput::of(Command::new(program).arg(word).arg(&path));
+            output.stdout.split_whitespace().next().unwrap().to_owned()
         };
         assert_eq!(entry["name"], name);
         assert_eq!(entry["sha256"], stock("sha256sum", "-b"));
@@ -221,8 +220,9 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
         let mut command = bench.command("toolexec");
         command.env("SECRET_TOKEN", "x").env("NODE_OPTIONS", "--x").env("RUBYOPT", "-x");
         command.env("PYTHONPATH", "/x").env("GOFLAGS", "-x").env("TMPDIR", "/var/tmp");
-        let said = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
-        let record = Record::of(&said);
+        let output =
+            CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+        let record = Record::of(&output);
         record.assert_outcome("ok");
         let stdout = record.stdout();
         let of_cache = |line: &&str| language == "go" && line.starts_with("GOCACHE=/cache/go");
@@ -270,13 +270,13 @@ fn node_counts_processors_where_proc_is_full(bench: &Bench) {
     }
     let script = "console.log(require('os').cpus().length > 0)";
     let request = || RequestText::of("node", "node x.js").input("x.js", script);
-    for (proc, told) in [("full", "true\n"), ("pid", "false\n")] {
+    for (proc, answer) in [("full", "true\n"), ("pid", "false\n")] {
         let proc = format!("    proc: {proc}");
         // Python's entry, which is the first, and node's.
         let policy =
             policy(bench, &[("    proc: pid", "    proc: none"), ("    proc: pid", &proc)]);
-        let said = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request());
-        assert_eq!(Record::of(&said).stdout(), told, "{said:#?}");
+        let output = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request());
+        assert_eq!(Record::of(&output).stdout(), answer, "{output:#?}");
     }
 }
 
@@ -321,8 +321,8 @@ fn an_interpreter_may_have_a_place_of_its_own(bench: &Bench) {
     for change in [MINE, ("binary: auto", &named)] {
         let policy = policy(bench, &[change]);
         let request = RequestText::python(&script);
-        let said = run_under(bench, &policy, &place.path(), &bench.home(), &request);
-        let record = Record::of(&said);
+        let output = run_under(bench, &policy, &place.path(), &bench.home(), &request);
+        let record = Record::of(&output);
         record.assert_outcome("ok");
         let stdout = record.stdout();
         let lines: Vec<&str> = stdout.lines().collect();
@@ -336,11 +336,11 @@ fn a_home_is_never_shown(bench: &Bench) {
     let place = RelocatedPython::with("/usr/bin/python3", "python-of-mine");
     let policy = policy(bench, &[MINE]);
     let request = || RequestText::python("print('ran')");
-    let said = run_under(bench, &policy, &place.path(), &place.0, &request());
-    said.assert_code(2);
+    let output = run_under(bench, &policy, &place.path(), &place.0, &request());
+    output.assert_code(2);
     let shown = place.0.to_str().unwrap();
-    said.assert_stderr(&["runtime.missing", shown, "never mounted in a sandbox"]);
-    Record::of(&said).assert_outcome("refused");
+    output.assert_stderr(&["runtime.missing", shown, "never mounted in a sandbox"]);
+    Record::of(&output).assert_outcome("refused");
     // With the same directory and another home it runs.
     run_under(bench, &policy, &place.path(), &bench.home(), &request()).assert_code(0);
 }
@@ -362,13 +362,13 @@ fn a_runtime_root_is_the_only_file_system(bench: &Bench) {
     let policy = policy(bench, &[("binary: auto", &of_image), ("mounts: [/usr]", "mounts: []")]);
     let script = "echo $0; test -e /usr/bin/python3 && echo host; test -d /opt/tool && echo image";
     let request = RequestText::python(script);
-    let said = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request);
-    let record = Record::of(&said);
+    let output = run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &request);
+    let record = Record::of(&output);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "script.py\nimage\n");
     let gone = root.join("bin/sh");
     fs::remove_file(gone).unwrap();
-    let said =
+    let output =
         run_under(bench, &policy, "/usr/bin:/bin", &bench.home(), &RequestText::python(script));
-    said.assert_stderr(&["runtime.missing", "/opt/tool/run in "]);
+    output.assert_stderr(&["runtime.missing", "/opt/tool/run in "]);
 }

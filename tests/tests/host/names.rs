@@ -1,6 +1,5 @@
-//! Unusual file names and output of a real tool. With any names the record verifies, it quotes
-//! request and policy literally, and every name can be read back. A record that does not verify is
-//! not published.
+//! Unusual file names and output of a real tool. The record verifies, quotes request and policy
+//! literally, and every name can be read back. A record that does not verify is not published.
 
 #![allow(
     clippy::unwrap_used,
@@ -137,13 +136,12 @@ fn a_tool_that_gives_its_files_strange_names_withholds_nothing_of_ours() {
     check_other_readers(&bench, &record.path);
 }
 
-/// Other readers of the record show the same, and none outputs a control character that moves the
-/// cursor.
+/// Other readers show the same, and none outputs a control character that moves the cursor.
 fn check_other_readers(bench: &Bench, record: &Path) {
-    let said = bench.toolexec(["show".as_ref(), record.as_os_str(), "--html".as_ref()]);
-    said.assert_code(0);
-    assert!(!said.stdout.contains("result.digest"), "something was withheld");
-    assert!(!said.stdout.contains(['\u{202e}', '\u{2066}', '\u{1b}']), "a name acts on the page");
+    let output = bench.toolexec(["show".as_ref(), record.as_os_str(), "--html".as_ref()]);
+    output.assert_code(0);
+    assert!(!output.stdout.contains("result.digest"), "something was withheld");
+    assert!(!output.stdout.contains(['\u{202e}', '\u{2066}', '\u{1b}']), "a name acts on the page");
 }
 
 /// Another user with write access to the results adds a file during the run. The record of the run
@@ -167,11 +165,11 @@ fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
             std::thread::sleep(Duration::from_millis(10));
         }
     });
-    let said = bench.run(&request);
+    let output = bench.run(&request);
     stray.join().unwrap();
-    said.assert_code(3);
-    said.assert_stderr(&["stray: not named by the record", "is not published", ".unverified-"]);
-    let record = Record::of(&said);
+    output.assert_code(3);
+    output.assert_stderr(&["stray: not named by the record", "is not published", ".unverified-"]);
+    let record = Record::of(&output);
     record.assert_outcome("indeterminate");
     assert_eq!(
         record.front_matter_value("reason"),

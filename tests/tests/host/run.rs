@@ -1,5 +1,4 @@
-//! `toolexec run`, from a command to a signed record: the shipped examples, the output for users
-//! and programs, the exit codes, and that one request runs once.
+//! `toolexec run`, from a command to a signed record: examples, output, exit codes, one run each.
 
 #![allow(
     clippy::unwrap_used,
@@ -28,16 +27,19 @@ toolexec_tests::as_both!(
 /// Runs an example as the README does, and returns its record.
 fn example(bench: &Bench, name: &str) -> (CliOutput, Record) {
     let program = bench.scratch().examples().join("run");
-    let said = CliOutput::of(bench.command(program).arg(name));
-    said.assert_code(0);
+    let output = CliOutput::of(bench.command(program).arg(name));
+    output.assert_code(0);
     let line = |word: &str| {
-        let line = said.stdout.lines().find(|line| line.split_whitespace().next() == Some(word));
-        line.unwrap_or_else(|| panic!("no {word} in {said:#?}")).split_whitespace().last().unwrap()
+        let line = output.stdout.lines().find(|line| line.split_whitespace().next() == Some(word));
+        line.unwrap_or_else(|| panic!("no {word} in {output:#?}"))
+            .split_whitespace()
+            .last()
+            .unwrap()
     };
     assert_eq!(line("outcome"), "ok");
-    assert!(said.stdout.contains("The record verified"), "{said:#?}");
+    assert!(output.stdout.contains("The record verified"), "{output:#?}");
     let record = Record::at(line("record").as_ref());
-    (said, record)
+    (output, record)
 }
 
 fn the_seattle_example_is_right(bench: &Bench) {
@@ -73,13 +75,13 @@ fn the_bibtex_example_is_right(bench: &Bench) {
 fn the_answer_is_one_object(bench: &Bench) {
     let script = "print('x'); open('/out/kept','w').write('k')";
     let request = bench.save(&RequestText::python(script).output("kept"));
-    let said = bench.run(&request);
-    said.assert_code(0);
-    let answer = said.json();
+    let output = bench.run(&request);
+    output.assert_code(0);
+    let answer = output.json();
     let mut keys: Vec<_> = answer.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["exit_code", "outcome", "record", "result_id", "verified"]);
-    let record = Record::of(&said);
+    let record = Record::of(&output);
     assert_eq!(record.path, bench.results().join(record.id()));
     assert!(record.id().ends_with(&request.id));
     assert_eq!(fs::read(record.path.join("artifacts/kept")).unwrap(), b"k");
@@ -89,13 +91,13 @@ fn the_answer_is_one_object(bench: &Bench) {
     // Missing protections are reported in the record and in one line on stderr.
     let degraded = record.front_matter_value("degraded");
     if bench.is_root() {
-        assert_eq!((degraded, said.stderr.as_str()), ("[]", ""));
+        assert_eq!((degraded, output.stderr.as_str()), ("[]", ""));
     } else if degraded == "[]" {
-        assert_eq!(said.stderr, "");
+        assert_eq!(output.stderr, "");
     } else {
         assert_eq!(degraded, "[\"cgroup\"]");
-        assert_eq!(said.stderr.lines().count(), 1, "{said:#?}");
-        said.assert_stderr(&["without cgroup", "exception of the policy"]);
+        assert_eq!(output.stderr.lines().count(), 1, "{output:#?}");
+        output.assert_stderr(&["without cgroup", "exception of the policy"]);
         assert!(record.text.contains("mechanism: sampled") && !record.text.contains("cgroup v"));
     }
     let human = bench.save(&RequestText::python("pass"));
@@ -105,20 +107,20 @@ fn the_answer_is_one_object(bench: &Bench) {
 }
 
 fn a_failed_tool_exits_1(bench: &Bench) {
-    let (said, record) = bench.run_recorded(&RequestText::python("raise SystemExit(7)"));
-    said.assert_code(1);
+    let (output, record) = bench.run_recorded(&RequestText::python("raise SystemExit(7)"));
+    output.assert_code(1);
     record.assert_outcome("exit_nonzero");
     assert_eq!(record.front_matter_value("exit_code"), "7");
-    let (said, record) = bench.run_recorded(&RequestText::python("import os; os.abort()"));
-    said.assert_code(1);
+    let (output, record) = bench.run_recorded(&RequestText::python("import os; os.abort()"));
+    output.assert_code(1);
     record.assert_outcome("signal");
     assert_eq!(record.front_matter_value("exit_code"), "134");
     bench.assert_nothing_left();
 }
 
 fn a_refusal_exits_2(bench: &Bench) {
-    let (said, record) = bench.run_recorded(&RequestText::of("ruby", "jruby x"));
-    said.assert_code(2);
+    let (output, record) = bench.run_recorded(&RequestText::of("ruby", "jruby x"));
+    output.assert_code(2);
     record.assert_outcome("refused");
     assert_eq!(record.front_matter_value("exit_code"), "-1");
     assert_eq!(record.stdout(), "");
@@ -131,19 +133,23 @@ fn a_setup_error_exits_3(bench: &Bench) {
     let toolexec = alone.join("toolexec");
     fs::copy(bench.scratch().path().join("bin/toolexec"), &toolexec).unwrap();
     if !std::path::Path::new("/usr/libexec/toolexec/toolexec-launch").exists() {
-        let said = CliOutput::of(bench.command(&toolexec).arg("run").arg(&request.path));
-        said.assert_code(3);
+        let output = CliOutput::of(bench.command(&toolexec).arg("run").arg(&request.path));
+        output.assert_code(3);
         let looked = alone.join("toolexec-launch");
-        said.assert_stderr(&["toolexec-launch", looked.to_str().unwrap(), "/usr/libexec/toolexec"]);
+        output.assert_stderr(&[
+            "toolexec-launch",
+            looked.to_str().unwrap(),
+            "/usr/libexec/toolexec",
+        ]);
     }
     // A launcher that ends at once gives a record, and the request is not used up.
     symlink("/bin/false", alone.join("toolexec-launch")).unwrap();
     let run = ["run", request.path.to_str().unwrap(), "--format", "json"];
-    let said = CliOutput::of(bench.command(&toolexec).args(run));
-    said.assert_code(3);
-    let record = Record::of(&said);
+    let output = CliOutput::of(bench.command(&toolexec).args(run));
+    output.assert_code(3);
+    let record = Record::of(&output);
     record.assert_outcome("setup_error");
-    said.assert_stderr(&["launcher"]);
+    output.assert_stderr(&["launcher"]);
     bench.assert_nothing_left();
     bench.run(&request).assert_code(0);
 }
@@ -188,7 +194,7 @@ fn results_may_go_elsewhere(bench: &Bench) {
     let (results, state) = (bench.home().join("a/results"), bench.home().join("a/state"));
     let inputs = bench.scratch().path().join("moved");
     fs::rename(&request.inputs, &inputs).unwrap();
-    let said = CliOutput::of(
+    let output = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -201,8 +207,8 @@ fn results_may_go_elsewhere(bench: &Bench) {
             .arg(&state)
             .args(["--format", "json"]),
     );
-    said.assert_code(0);
-    assert_eq!(Record::of(&said).path.parent().unwrap(), results);
+    output.assert_code(0);
+    assert_eq!(Record::of(&output).path.parent().unwrap(), results);
     assert_eq!(list(&state.join("work")), Vec::<String>::new());
     assert!(!bench.state().exists(), "the named state is the only one");
     let again = CliOutput::of(

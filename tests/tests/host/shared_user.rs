@@ -1,6 +1,5 @@
-//! Limits that the kernel counts for each user. They are shared by all runs of a user whose tools
-//! have that user's uid. Eight runs, or eight processes of one, take all they can. Other runs and
-//! programs of that user must not notice.
+//! Limits that the kernel counts per user, shared by all runs of a user whose tools have that uid.
+//! Eight runs, or eight processes of one, take all they can; other programs must not notice.
 
 #![allow(
     clippy::unwrap_used,
@@ -44,8 +43,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// more than this number in flight.
 const USUAL_FILES: u32 = 1024;
 
-/// Runs a case with its number of sandboxes, and other runs and programs of the same user beside
-/// it.
+/// Runs a case with its number of sandboxes, beside other runs and programs of the same user.
 fn run_attack(test: &str, name: &str, files: u32) -> Option<(Vec<CaseRun>, u64)> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(place), Some(bench), Some(other)) =
@@ -99,8 +97,13 @@ fn neighbour(bench: &Bench, files: u32) {
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "undisturbed\n");
     let program = OWN_PROGRAM.replace("FILES", &files.to_string());
-    let said = CliOutput::of(bench.command("/usr/bin/python3").args(["-c", &program]));
-    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "undisturbed\n"), "{}", said.stderr);
+    let output = CliOutput::of(bench.command("/usr/bin/python3").args(["-c", &program]));
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (Some(0), "undisturbed\n"),
+        "{}",
+        output.stderr
+    );
 }
 
 fn available_mib() -> u64 {

@@ -1,7 +1,6 @@
-//! Hosts that cannot start a sandbox, simulated on this one: read-only control groups, no user
-//! namespaces, no Landlock, a full `/run`. `doctor` names the missing feature and the fix. A
-//! request that did not run has the same reason everywhere. A daemon holds its requests until the
-//! host is repaired.
+//! Hosts that cannot start a sandbox, simulated here: read-only control groups, no user namespaces,
+//! no Landlock, a full `/run`. `doctor` names the missing feature and the fix. A request that did
+//! not run has the same reason everywhere. A daemon holds its requests until the host is repaired.
 
 #![allow(
     clippy::unwrap_used,
@@ -133,27 +132,28 @@ impl BrokenHost {
 
 /// The policy of a service, without the exception that permits runs without control groups.
 fn config_without_exceptions(bench: &Bench) -> ServiceConfig {
-    let mut asked = ServiceConfig::for_owner(bench);
-    assert!(asked.policy.contains("[cgroup]"), "{}", asked.policy);
-    asked.policy =
-        asked.policy.replace("[cgroup]", "[]").replace("invoker: false", "invoker: true");
-    asked
+    let mut config = ServiceConfig::for_owner(bench);
+    assert!(config.policy.contains("[cgroup]"), "{}", config.policy);
+    config.policy =
+        config.policy.replace("[cgroup]", "[]").replace("invoker: false", "invoker: true");
+    config
 }
 
 #[track_caller]
-fn row(said: CliOutput, pointer: &str) -> String {
-    let found = said.json().pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    found.unwrap_or_else(|| panic!("no {pointer} in {said:#?}"))
+fn row(output: CliOutput, pointer: &str) -> String {
+    let found = output.json().pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    found.unwrap_or_else(|| panic!("no {pointer} in {output:#?}"))
 }
 
 /// Returns `doctor`'s result about a sandbox on this host: verdict, finding, help.
 #[track_caller]
 fn doctor(bench: &Bench, broken: &BrokenHost, config: &Path) -> [String; 3] {
     let mut command = broken.command(bench, "toolexec");
-    let said = CliOutput::of(command.args(["doctor", "--format", "json", "--config"]).arg(config));
-    let found = said.json();
-    assert!(found["failures"].as_u64().unwrap() > 0, "{said:#?}");
-    said.assert_code(1);
+    let output =
+        CliOutput::of(command.args(["doctor", "--format", "json", "--config"]).arg(config));
+    let found = output.json();
+    assert!(found["failures"].as_u64().unwrap() > 0, "{output:#?}");
+    output.assert_code(1);
     let mut findings = found["findings"].as_array().unwrap().iter();
     let probe = findings.find(|it| it["topic"] == "sandbox").unwrap();
     ["verdict", "found", "remedy"].map(|key| probe[key].as_str().unwrap_or_default().to_owned())
@@ -165,9 +165,9 @@ fn run(bench: &Bench, broken: &BrokenHost, state: &Path, policy: &Path) -> Strin
     let request = bench.save(&RequestText::python("pass"));
     let mut command = broken.command(bench, "toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json", "--state"]).arg(state);
-    let said = CliOutput::of(command.arg("--policy").arg(policy));
-    said.assert_code(broken.exit_code);
-    let record = Record::of(&said);
+    let output = CliOutput::of(command.arg("--policy").arg(policy));
+    output.assert_code(broken.exit_code);
+    let record = Record::of(&output);
     record.assert_outcome(broken.outcome);
     let quoted = record.text.lines().find_map(|line| line.strip_prefix("reason: ")).unwrap();
     let reason: Option<String> = serde_json::from_str(quoted).unwrap();
@@ -189,22 +189,21 @@ fn run(bench: &Bench, broken: &BrokenHost, state: &Path, policy: &Path) -> Strin
     reason
 }
 
-/// Starts a daemon on this host. Asserts that it holds a request, reports the reason, and uses
-/// nothing up.
+/// Starts a daemon on this host; it must hold a request, report the reason, and use nothing up.
 #[track_caller]
 fn hold_request<'a>(
     bench: &'a Bench,
     broken: &BrokenHost,
-    asked: &ServiceConfig,
+    config: &ServiceConfig,
 ) -> (Service<'a>, String, String) {
-    let mut service = Service::prepare(bench, asked);
+    let mut service = Service::prepare(bench, config);
     let mut command = broken.command(bench, "toolexecd");
     command.arg("--config").arg(service.config());
     service.spawn_as(command);
     service.wait_for("admission to stop", |service| service.log().contains("admission-stopped"));
     service.wait_for("the status to say so", |service| {
-        let told = fs::read_to_string(service.path("public/status.json")).unwrap_or_default();
-        told.contains("\"serving\"") && told.contains("; help: ")
+        let text = fs::read_to_string(service.path("public/status.json")).unwrap_or_default();
+        text.contains("\"serving\"") && text.contains("; help: ")
     });
     let request = service.submit(&RequestText::python("print('ran')"));
     let status = bench.toolexec([
@@ -238,8 +237,8 @@ fn check(test: &str, bench: &Bench, broken: &BrokenHost) {
     if tried.code != Some(0) {
         return skip(test, &format!("this host cannot be broken so: {}", tried.stderr.trim()));
     }
-    let asked = config_without_exceptions(bench);
-    let (service, _, stopped) = hold_request(bench, broken, &asked);
+    let config = config_without_exceptions(bench);
+    let (service, _, stopped) = hold_request(bench, broken, &config);
     broken.assert_is_the_reason(&stopped);
     let [verdict, found, remedy] = doctor(bench, broken, &service.config());
     assert_eq!(verdict, "failure");
@@ -291,9 +290,9 @@ fn a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them() {
     let test = "a_policy_that_does_without_control_groups_is_fit_for_a_host_without_them";
     let Some(bench) = Bench::as_root(test) else { return };
     let broken = without_cgroups();
-    let said =
+    let output =
         CliOutput::of(broken.command(&bench, "toolexec").args(["doctor", "--format", "json"]));
-    let found = said.json();
+    let found = output.json();
     let mut findings = found["findings"].as_array().unwrap().iter();
     let probe = findings.find(|it| it["topic"] == "sandbox").unwrap();
     assert_eq!(probe["verdict"], "ok", "{probe}");
@@ -306,13 +305,17 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
     let Some(bench) = Bench::as_root(test) else { return };
     let broken = without_cgroups();
     for reloads in [true, false] {
-        let mut asked = config_without_exceptions(&bench);
-        asked.shutdown_grace_sec = 2;
+        let mut settings = config_without_exceptions(&bench);
+        settings.shutdown_grace_sec = 2;
         let bench = Bench::new();
-        let mut service = Service::prepare(&bench, &asked);
+        let mut service = Service::prepare(&bench, &settings);
         if !reloads {
             let config = fs::read_to_string(service.config()).unwrap();
-            fs::write(service.config(), config.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
+            fs::write(
+                service.config(),
+                config.replace("scan_interval_sec: 30", "scan_interval_sec: 1"),
+            )
+            .unwrap();
         }
         let mut command = broken.command(&bench, "toolexecd");
         command.arg("--config").arg(service.config());
@@ -336,15 +339,14 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
     }
 }
 
-/// If a host breaks while a daemon serves, the daemon refuses the request about to run, and holds
-/// the others.
+/// If a host breaks while a daemon serves, it refuses the next request and holds the others.
 #[test]
 fn a_host_that_breaks_while_it_serves_refuses_once_and_then_holds() {
     let test = "a_host_that_breaks_while_it_serves_refuses_once_and_then_holds";
     let Some(bench) = Bench::as_root(test) else { return };
-    let mut asked = config_without_exceptions(&bench);
-    asked.prewarmed_sandboxes = Some(0);
-    let mut service = Service::prepare(&bench, &asked);
+    let mut config = config_without_exceptions(&bench);
+    config.prewarmed_sandboxes = Some(0);
+    let mut service = Service::prepare(&bench, &config);
     let mut command = bench.command("unshare");
     command.args(["--mount", "--"]).arg(bench.scratch().path().join("bin/toolexecd"));
     service.spawn_as({

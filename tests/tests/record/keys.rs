@@ -21,7 +21,7 @@ use toolexec_tests::{
 toolexec_tests::as_both!(
     an_agent_signs_for_the_daemon_until_it_is_gone,
     credentials_are_read_where_systemd_lends_them,
-    memory_with_a_key_is_nobody_elses,
+    memory_with_a_key_is_no_other_process,
     no_run_sees_a_byte_of_a_key,
 );
 
@@ -32,10 +32,10 @@ fn keys(bench: &Bench, words: &[&str]) -> CliOutput {
 /// Returns the output of `keys show` with these arguments.
 #[track_caller]
 fn shown(bench: &Bench, words: &[&str]) -> String {
-    let said = keys(bench, &[&["show"], words].concat());
-    said.assert_code(0);
-    assert_eq!(said.stderr, "", "{said:#?}");
-    said.stdout
+    let output = keys(bench, &[&["show"], words].concat());
+    output.assert_code(0);
+    assert_eq!(output.stderr, "", "{output:#?}");
+    output.stdout
 }
 
 fn good() -> RequestText {
@@ -45,9 +45,9 @@ fn good() -> RequestText {
 #[test]
 fn both_keys_are_made_once_and_shown_in_every_form() {
     let bench = Bench::new();
-    let said = keys(&bench, &["show", "--format", "verifier"]);
-    said.assert_code(3);
-    said.assert_stderr(&["toolexec keys init"]);
+    let output = keys(&bench, &["show", "--format", "verifier"]);
+    output.assert_code(3);
+    output.assert_stderr(&["toolexec keys init"]);
     let made = keys(&bench, &["init", "--origin", "toolexec.host1.example"]);
     made.assert_code(0);
     assert_eq!(made.stdout.lines().count(), 2, "{made:#?}");
@@ -99,9 +99,9 @@ fn records_verify_before_and_after_a_change_of_keys() {
     // The key to rotate must be named.
     keys(&bench, &["rotate"]).assert_code(3);
     assert_eq!(shown(&bench, &["--format", "openssh"]), old);
-    let said = keys(&bench, &["rotate", "--key", "result"]);
-    said.assert_code(0);
-    assert!(said.stdout.starts_with("result key: SHA256:"), "{said:#?}");
+    let output = keys(&bench, &["rotate", "--key", "result"]);
+    output.assert_code(0);
+    assert!(output.stdout.starts_with("result key: SHA256:"), "{output:#?}");
     keys(&bench, &["rotate", "--key", "log"]).assert_code(0);
     let new = shown(&bench, &["--format", "openssh"]);
     assert_ne!(old, new);
@@ -114,7 +114,7 @@ fn records_verify_before_and_after_a_change_of_keys() {
     let signers = bench.scratch().file("signers", &text);
     let verify = |record: &Record, signers: &Path| {
         let mut command = bench.command("toolexec");
-        CliOutput::of(command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(signers))
+        CliOutput::of(command.arg("verify").arg(&record.path).arg("--result-keys").arg(signers))
     };
     verify(&first, &signers).assert_code(0);
     verify(&second, &signers).assert_code(0);
@@ -132,8 +132,8 @@ fn records_verify_before_and_after_a_change_of_keys() {
         verify.args(["-Y", "verify", "-I", "tool-exec", "-n", "result.tool-exec@threegate"]);
         verify.arg("-f").arg(&signers).arg("-s").arg(signature);
         let md = fs::File::open(second.path.join(format!("{id}.md"))).unwrap();
-        let said = verify.stdin(md).output().unwrap();
-        assert!(said.status.success(), "{said:?}");
+        let output = verify.stdin(md).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
     }
 }
 
@@ -145,9 +145,9 @@ fn keys_are_not_changed_under_a_running_daemon() {
     let before = service.record_of(&request.id);
     let config = service.config();
     let words = ["rotate", "--key", "result", "--config", config.to_str().unwrap()];
-    let said = keys(&bench, &words);
-    said.assert_code(3);
-    assert!(said.stderr.contains("lock"), "{said:#?}");
+    let output = keys(&bench, &words);
+    output.assert_code(3);
+    assert!(output.stderr.contains("lock"), "{output:#?}");
     service.signal("TERM");
     service.wait();
     keys(&bench, &words).assert_code(0);
@@ -159,14 +159,14 @@ fn keys_are_not_changed_under_a_running_daemon() {
     let signers = bench.scratch().file("signers", shown(&bench, &show));
     for record in [before, after] {
         let mut command = bench.command("toolexec");
-        command.arg("verify").arg(&record.path).arg("--allowed-signers").arg(&signers);
+        command.arg("verify").arg(&record.path).arg("--result-keys").arg(&signers);
         CliOutput::of(&mut command).assert_code(0);
     }
     // A key of an agent cannot succeed a key in a file.
-    let nobodys = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+    let unknown_key = "SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
     service.signal("TERM");
     service.wait();
-    keys(&bench, &[&words[..], &["--to", nobodys]].concat()).assert_code(3);
+    keys(&bench, &[&words[..], &["--to", unknown_key]].concat()).assert_code(3);
 }
 
 #[test]
@@ -187,9 +187,9 @@ fn an_incomplete_key_source_is_refused() {
         ("keys: {file: /a}".to_owned(), "file"),
     ] {
         fs::write(service.config(), format!("{text}{keys}\n")).unwrap();
-        let said = CliOutput::of(service.command().arg("--check"));
-        said.assert_code(2);
-        said.assert_stderr(&[why]);
+        let output = CliOutput::of(service.command().arg("--check"));
+        output.assert_code(2);
+        output.assert_stderr(&[why]);
     }
 }
 
@@ -218,9 +218,9 @@ impl StockSshAgent {
         let file = file.to_str().unwrap();
         let run = |program: &str, words: &[&str]| {
             let mut command = bench.command(program);
-            let said = CliOutput::of(command.args(words).env("SSH_AUTH_SOCK", &self.1));
-            said.assert_code(0);
-            said.stdout
+            let output = CliOutput::of(command.args(words).env("SSH_AUTH_SOCK", &self.1));
+            output.assert_code(0);
+            output.stdout
         };
         run("ssh-keygen", &["-q", "-t", kind, "-N", "", "-f", file]);
         run("ssh-add", &["-q", file]);
@@ -279,20 +279,19 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
     // systemd passes the keys that `keys init` created.
     let made = bench.home().join("made");
     keys(bench, &["init", "--state", made.to_str().unwrap()]).assert_code(0);
-    let lent = bench.home().join("credentials");
-    fs::create_dir(&lent).unwrap();
-    // Modes that systemd uses: a file of the user, or a file of root with an access list, whose
-    // mask is the group mode.
+    let credentials = bench.home().join("credentials");
+    fs::create_dir(&credentials).unwrap();
+    // Modes of systemd: a file of the user, or root's with an access list (mask in the group mode).
     let mode = if bench.is_root() { 0o440 } else { 0o400 };
     for name in ["result", "log"] {
-        fs::copy(made.join("keys").join(name), lent.join(name)).unwrap();
-        chown(lent.join(name), Some(bench.uid()), Some(bench.uid())).unwrap();
-        fs::set_permissions(lent.join(name), Permissions::from_mode(mode)).unwrap();
+        fs::copy(made.join("keys").join(name), credentials.join(name)).unwrap();
+        chown(credentials.join(name), Some(bench.uid()), Some(bench.uid())).unwrap();
+        fs::set_permissions(credentials.join(name), Permissions::from_mode(mode)).unwrap();
     }
     let service = Service::prepare(bench, &ServiceConfig::for_owner(bench));
     let mut command = service.command();
     let mut daemon = command
-        .env("CREDENTIALS_DIRECTORY", &lent)
+        .env("CREDENTIALS_DIRECTORY", &credentials)
         .stderr(fs::File::create(bench.home().join("credentials.log")).unwrap())
         .spawn()
         .unwrap();
@@ -309,11 +308,11 @@ fn credentials_are_read_where_systemd_lends_them(bench: &Bench) {
     );
     // A key that other users can read is refused.
     for name in ["result", "log"] {
-        fs::set_permissions(lent.join(name), Permissions::from_mode(0o444)).unwrap();
-        let said = CliOutput::of(service.command().env("CREDENTIALS_DIRECTORY", &lent));
-        said.assert_code(3);
-        said.assert_stderr(&[lent.join(name).to_str().unwrap(), "0444"]);
-        fs::set_permissions(lent.join(name), Permissions::from_mode(0o400)).unwrap();
+        fs::set_permissions(credentials.join(name), Permissions::from_mode(0o444)).unwrap();
+        let output = CliOutput::of(service.command().env("CREDENTIALS_DIRECTORY", &credentials));
+        output.assert_code(3);
+        output.assert_stderr(&[credentials.join(name).to_str().unwrap(), "0444"]);
+        fs::set_permissions(credentials.join(name), Permissions::from_mode(0o400)).unwrap();
     }
 }
 
@@ -327,13 +326,13 @@ fn assert_private(bench: &Bench, process: Process) {
     for name in ["mem", "environ", "maps"] {
         assert_eq!(fs::metadata(at(name)).unwrap().uid(), 0, "{name}");
         if !bench.is_root() {
-            let said = CliOutput::of(bench.command("cat").arg(at(name)));
-            assert_ne!(said.code, Some(0), "{name}: {said:#?}");
+            let output = CliOutput::of(bench.command("cat").arg(at(name)));
+            assert_ne!(output.code, Some(0), "{name}: {output:#?}");
         }
     }
 }
 
-fn memory_with_a_key_is_nobody_elses(bench: &Bench) {
+fn memory_with_a_key_is_no_other_process(bench: &Bench) {
     if !bench.is_root() {
         // An ordinary process is readable, as a control.
         let mut plain = bench.command("sleep").arg("30").spawn().unwrap();
@@ -396,6 +395,6 @@ print('seen' if seen > 5 else seen)
 ";
     let (_, record) = bench.run_recorded(&RequestText::python(script));
     record.assert_outcome("ok");
-    let said = record.stdout();
-    assert!(!said.contains("FOUND") && said.ends_with("seen\n"), "{said}");
+    let output = record.stdout();
+    assert!(!output.contains("FOUND") && output.ends_with("seen\n"), "{output}");
 }

@@ -1,6 +1,5 @@
-//! `toolexec show --html`: the page of a record full of markup runs nothing, loads nothing and
-//! shows the markup as text. Checked with two parsers, and in a browser if one is installed. The
-//! page and `verify` agree about the record.
+//! `toolexec show --html`: the page of a record full of markup runs and loads nothing and shows the
+//! markup as text, by two parsers and a browser if installed. Page and `verify` agree.
 
 #![allow(
     clippy::unwrap_used,
@@ -58,13 +57,12 @@ fn show(bench: &Bench, words: &[&str]) -> CliOutput {
 /// Returns the page of a record, from stdout.
 #[track_caller]
 fn page_of(bench: &Bench, record: &Path, code: i32) -> String {
-    let said = show(bench, &[record.to_str().unwrap(), "--html"]);
-    said.assert_code(code);
-    said.stdout
+    let output = show(bench, &[record.to_str().unwrap(), "--html"]);
+    output.assert_code(code);
+    output.stdout
 }
 
-/// Lists every element with its attributes, with a strict XML parser and with Python's HTML parser.
-/// Both must give the same.
+/// Lists all elements with attributes by a strict XML parser and Python's HTML parser: both agree.
 const PARSERS: &str = r#"
 import html.parser, json, sys, xml.etree.ElementTree as tree
 text = open(sys.argv[1], encoding="utf-8", newline="").read()
@@ -89,9 +87,9 @@ fn parsed(bench: &Bench, page: &str) -> Value {
     let (script, file) = (bench.home().join("parsers.py"), bench.home().join("parsed.html"));
     fs::write(&script, PARSERS).unwrap();
     fs::write(&file, page).unwrap();
-    let said = CliOutput::of(bench.command("/usr/bin/python3").arg(script).arg(file));
-    said.assert_code(0);
-    said.json()
+    let output = CliOutput::of(bench.command("/usr/bin/python3").arg(script).arg(file));
+    output.assert_code(0);
+    output.json()
 }
 
 const ELEMENTS: [&str; 37] = [
@@ -201,9 +199,9 @@ fn open_in_browser(bench: &Bench, browser: &Path, page: &Path, more: &[&str]) ->
     ]);
     command.arg(format!("--user-data-dir={}", profile.display())).args(more);
     command.arg(format!("file://{}", page.display())).env("HOME", bench.home());
-    let said = CliOutput::of(&mut command);
-    said.assert_code(0);
-    said
+    let output = CliOutput::of(&mut command);
+    output.assert_code(0);
+    output
 }
 
 /// A server that a page might contact. Answers 404 and counts.
@@ -239,8 +237,8 @@ impl CallCounter {
 }
 
 #[test]
-fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
-    let test = "a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser";
+fn a_record_full_of_markup_runs_nothing_and_connects_to_no_host_in_a_browser() {
+    let test = "a_record_full_of_markup_runs_nothing_and_connects_to_no_host_in_a_browser";
     let Some(browser) = chromium() else {
         return skip(test, "chromium is not installed (apt-get install chromium)");
     };
@@ -258,22 +256,26 @@ fn a_record_full_of_markup_runs_nothing_and_calls_nobody_in_a_browser() {
     // Except the refresh, which would leave the page before it can be read.
     let bare = bare.replace("&quot;", "\"").replace("http-equiv=refresh", "name=refresh");
     let bare = bench.scratch().file("bare.html", bare);
-    let said = open_in_browser(&bench, &browser, &bare, &["--dump-dom"]);
-    assert!(said.stdout.contains("<title>ran"), "no script ran in the control: {}", said.stderr);
+    let output = open_in_browser(&bench, &browser, &bare, &["--dump-dom"]);
+    assert!(
+        output.stdout.contains("<title>ran"),
+        "no script ran in the control: {}",
+        output.stderr
+    );
     let before = called.times();
     assert!(before > 0, "nobody called in the control");
 
-    let said = open_in_browser(&bench, &browser, &file, &["--dump-dom"]);
+    let output = open_in_browser(&bench, &browser, &file, &["--dump-dom"]);
     let title = format!("<title>ok · {}</title>", record.front_matter_value("request_id"));
     let title = title.replace("ok", record.outcome());
-    assert!(said.stdout.contains(&title), "another title: {}", said.stdout);
+    assert!(output.stdout.contains(&title), "another title: {}", output.stdout);
     for element in ["<script", "<img", "<iframe", "<link", "<base", "<meta http-equiv=\"refresh"] {
-        assert!(!said.stdout.contains(element), "{element} is in the document");
+        assert!(!output.stdout.contains(element), "{element} is in the document");
     }
-    assert_eq!(said.stdout.matches("<h1").count(), 1);
+    assert_eq!(output.stdout.matches("<h1").count(), 1);
     assert_eq!(called.times(), before, "the page called somebody");
     // The browser applies the style, because the policy contains its digest.
-    assert!(!said.stderr.contains("Content Security Policy"), "{}", said.stderr);
+    assert!(!output.stderr.contains("Content Security Policy"), "{}", output.stderr);
     let other = page.replacen("<style>", "<style> ", 1);
     let other = bench.scratch().file("other-style.html", other);
     let complained = open_in_browser(&bench, &browser, &other, &["--dump-dom"]).stderr;
@@ -325,17 +327,17 @@ fn page_and_verify_agree() {
         .scratch()
         .file("signers", fs::read(bench.state().join("keys/allowed_signers")).unwrap());
     let path = record.path.to_str().unwrap();
-    let words = [path, "--html", "-", "--allowed-signers", signers.to_str().unwrap()];
-    let said = show(&bench, &words);
-    said.assert_code(0);
-    assert!(said.stdout.contains("<h2>Verified</h2>") && !said.stdout.contains("in the log"));
+    let words = [path, "--html", "-", "--result-keys", signers.to_str().unwrap()];
+    let output = show(&bench, &words);
+    output.assert_code(0);
+    assert!(output.stdout.contains("<h2>Verified</h2>") && !output.stdout.contains("in the log"));
     let elsewhere = bench.scratch().dir("elsewhere");
     fs::create_dir(elsewhere.join("keys")).unwrap();
-    let said = show(&bench, &[path, "--html", "-", "--state", elsewhere.to_str().unwrap()]);
-    said.assert_code(0);
-    assert!(said.stdout.contains("<h2>Not verified</h2>"), "{}", said.stdout);
-    let said = show(&bench, &[path, "--html", "-", "--allowed-signers", "/nowhere"]);
-    said.assert_code(3);
+    let output = show(&bench, &[path, "--html", "-", "--state", elsewhere.to_str().unwrap()]);
+    output.assert_code(0);
+    assert!(output.stdout.contains("<h2>Not verified</h2>"), "{}", output.stdout);
+    let output = show(&bench, &[path, "--html", "-", "--result-keys", "/nowhere"]);
+    output.assert_code(3);
 
     // One byte of the output changed later.
     fs::write(record.path.join("stdout"), "hullo\n").unwrap();
@@ -370,9 +372,9 @@ fn records_without_a_run_have_a_page_too() {
     let bench = Bench::new();
     let refused =
         RequestText::python("print(1)").edit("memory_limit_mb: 256", "memory_limit_mb: 999999");
-    let said = bench.run(&bench.save(&refused));
-    said.assert_code(2);
-    let record = Record::of(&said);
+    let output = bench.run(&bench.save(&refused));
+    output.assert_code(2);
+    let record = Record::of(&output);
     let page = page_of(&bench, &record.path, 0);
     let parsed_page = parsed(&bench, &page);
     assert_known_elements(&parsed_page);
@@ -391,9 +393,9 @@ fn records_without_a_run_have_a_page_too() {
         "request_id: \"</title><script>\"\nargv: [\"<x>\", 1]\nexit_code: \"<y>\"",
     ] {
         fs::write(odd.join(format!("{id}.md")), format!("---\n{front}\n---\n")).unwrap();
-        let said = show(&bench, &[odd.to_str().unwrap(), "--html"]);
-        said.assert_code(1);
-        assert_known_elements(&parsed(&bench, &said.stdout));
+        let output = show(&bench, &[odd.to_str().unwrap(), "--html"]);
+        output.assert_code(1);
+        assert_known_elements(&parsed(&bench, &output.stdout));
     }
     fs::write(odd.join(format!("{id}.md")), "---\n- 1\n---\n").unwrap();
     show(&bench, &[odd.to_str().unwrap(), "--html"]).assert_code(3);
@@ -413,9 +415,9 @@ fn a_page_is_written_to_its_path_and_replaces_nothing() {
     let record = fs::read_dir(service.path("results")).unwrap().next().unwrap().unwrap().path();
     let (record, state) = (record.to_str().unwrap(), service.state());
     let words = [record, "--html", to.to_str().unwrap(), "--state", state.to_str().unwrap()];
-    let said = show(&bench, &words);
-    said.assert_code(0);
-    assert_eq!(said.stdout, "");
+    let output = show(&bench, &words);
+    output.assert_code(0);
+    assert_eq!(output.stdout, "");
     let page = fs::read_to_string(&to).unwrap();
     assert!(page.contains("<h2>Verified</h2>") && page.ends_with("</html>\n"));
     let again = show(&bench, &words);
@@ -423,11 +425,11 @@ fn a_page_is_written_to_its_path_and_replaces_nothing() {
     again.assert_stderr(&["already exists", "page.html"]);
     assert_eq!(fs::read_to_string(&to).unwrap(), page);
     // By request id, to stdout.
-    let said = show(&bench, &[id, "--html", "--spool", spool[1]]);
-    assert!(said.stdout.starts_with("<!DOCTYPE html>\n"), "{said:#?}");
+    let output = show(&bench, &[id, "--html", "--spool", spool[1]]);
+    assert!(output.stdout.starts_with("<!DOCTYPE html>\n"), "{output:#?}");
     show(&bench, &[id, "--html", "--format", "json"]).assert_code(3);
-    let said = show(&bench, &["TR-20260101-000000Z-nobody", "--html", "--spool", spool[1]]);
-    said.assert_code(2);
+    let output = show(&bench, &["TR-20260101-000000Z-nobody", "--html", "--spool", spool[1]]);
+    output.assert_code(2);
 }
 
 /// WCAG 2.1, 1.4.3: contrast of text to its background, in light and dark mode.

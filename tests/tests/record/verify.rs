@@ -1,5 +1,4 @@
-//! Verification: if any byte of a record changes, `toolexec verify` and stock `ssh-keygen` report
-//! it, and name the changed file.
+//! If any byte of a record changes, `toolexec verify` and `ssh-keygen` report it by file name.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,8 +17,8 @@ use toolexec_tests::{Bench, CliOutput, Record, RequestText, list, ssh_keygen_wor
 fn record(bench: &Bench) -> Record {
     let script = "import os, sys; print('to stdout'); print('to stderr', file=sys.stderr)\n\
                   os.mkdir('/out/deep'); open('/out/deep/kept','w').write('kept')";
-    let (said, record) = bench.run_recorded(&RequestText::python(script).output("deep/kept"));
-    said.assert_code(0);
+    let (output, record) = bench.run_recorded(&RequestText::python(script).output("deep/kept"));
+    output.assert_code(0);
     record
 }
 
@@ -55,10 +54,10 @@ fn a_good_record_verifies_in_every_form() {
         record.path.join("stdout"),
         bench.results(),
     ] {
-        let said = verify(&bench, &path);
-        said.assert_code(0);
+        let output = verify(&bench, &path);
+        output.assert_code(0);
         let begins = format!("{}: verified: ok, 4 files re-hashed", record.id());
-        assert!(said.stdout.starts_with(&begins), "{path:?} {said:#?}");
+        assert!(output.stdout.starts_with(&begins), "{path:?} {output:#?}");
     }
 }
 
@@ -75,11 +74,14 @@ fn one_byte_changed_in_any_file_is_named() {
                 continue;
             }
             flip(&path, at);
-            let said = verify(&bench, &record.path);
-            said.assert_code(1);
-            let (verdict, faults) = said.stdout.split_once('\n').unwrap();
+            let output = verify(&bench, &record.path);
+            output.assert_code(1);
+            let (verdict, faults) = output.stdout.split_once('\n').unwrap();
             assert_eq!(verdict, format!("{}: NOT VERIFIED", record.id()));
-            assert!(faults.lines().any(|line| line.trim().starts_with(&file)), "{file}: {said:#?}");
+            assert!(
+                faults.lines().any(|line| line.trim().starts_with(&file)),
+                "{file}: {output:#?}"
+            );
             fs::write(&path, &good).unwrap();
         }
     }
@@ -91,9 +93,12 @@ fn a_longer_a_missing_and_an_added_file_are_named() {
     let bench = Bench::new();
     let record = record(&bench);
     let named = |file: &str| {
-        let said = verify(&bench, &record.path);
-        said.assert_code(1);
-        assert!(said.stdout.lines().any(|line| line.trim().starts_with(file)), "{file}: {said:#?}");
+        let output = verify(&bench, &record.path);
+        output.assert_code(1);
+        assert!(
+            output.stdout.lines().any(|line| line.trim().starts_with(file)),
+            "{file}: {output:#?}"
+        );
     };
     for file in files(&record) {
         let path = record.path.join(&file);
@@ -128,9 +133,9 @@ fn a_renamed_record_is_named() {
     let record = record(&bench);
     let other = bench.results().join(format!("{}x", record.id()));
     fs::rename(&record.path, &other).unwrap();
-    let said = verify(&bench, &other);
-    said.assert_code(1);
-    assert!(said.stdout.contains(record.id()), "{said:#?}");
+    let output = verify(&bench, &other);
+    output.assert_code(1);
+    assert!(output.stdout.contains(record.id()), "{output:#?}");
 }
 
 #[test]
@@ -139,9 +144,9 @@ fn a_tree_reports_each_record() {
     let (first, second) = (record(&bench), record(&bench));
     verify(&bench, &bench.results()).assert_code(0);
     flip(&second.path.join("stdout"), 0);
-    let said = bench.toolexec(["verify", "--format", "json", bench.results().to_str().unwrap()]);
-    said.assert_code(1);
-    let lines = said.json_lines();
+    let output = bench.toolexec(["verify", "--format", "json", bench.results().to_str().unwrap()]);
+    output.assert_code(1);
+    let lines = output.json_lines();
     assert_eq!(lines.len(), 2);
     for (record, verified) in [(&first, true), (&second, false)] {
         let path = record.path.to_str().unwrap();
@@ -175,17 +180,17 @@ fn skipped_entries_of_a_tree_are_reported() {
     symlink(&elsewhere, tree.join("linked")).unwrap();
     let deep = tree.join("1/2/3/4/5/6/7/8/9");
     copy(&deep.join(id));
-    let said = verify(&bench, &tree);
-    said.assert_code(0);
-    said.assert_stderr(&["linked: skipped", "8/9: skipped, not verified: more than eight"]);
+    let output = verify(&bench, &tree);
+    output.assert_code(0);
+    output.assert_stderr(&["linked: skipped", "8/9: skipped, not verified: more than eight"]);
     fs::remove_dir_all(tree.join("1")).unwrap();
     fs::remove_file(tree.join("linked")).unwrap();
 
     // A file or directory that only looks like a result does not verify.
     let named = |expected: &str| {
-        let said = verify(&bench, &tree);
-        said.assert_code(1);
-        assert!(said.stdout.contains(expected), "{expected}: {said:#?}");
+        let output = verify(&bench, &tree);
+        output.assert_code(1);
+        assert!(output.stdout.contains(expected), "{expected}: {output:#?}");
     };
     let bundle = fs::read(record.path.join(format!("{id}.bundle.json"))).unwrap();
     let loose = tree.join("loose.bundle.json");
@@ -250,8 +255,7 @@ fn only_trusted_keys_count() {
     let bench = Bench::new();
     let record = record(&bench);
     let by = |signers: &Path| {
-        let words =
-            ["verify", "--allowed-signers", signers.to_str().unwrap(), "--state", "/nowhere"];
+        let words = ["verify", "--result-keys", signers.to_str().unwrap(), "--state", "/nowhere"];
         bench.toolexec(words.iter().copied().chain([record.path.to_str().unwrap()]))
     };
     by(&allowed_signers(&bench)).assert_code(0);
@@ -260,9 +264,9 @@ fn only_trusted_keys_count() {
     let other = other.to_str().unwrap();
     bench.toolexec(["keys", "init", "--state", other]).assert_code(0);
     let shown = bench.toolexec(["keys", "show", "--state", other]);
-    let said = by(&bench.scratch().file("others", &shown.stdout));
-    said.assert_code(1);
-    assert!(said.stdout.contains("which is not trusted"), "{said:#?}");
+    let output = by(&bench.scratch().file("others", &shown.stdout));
+    output.assert_code(1);
+    assert!(output.stdout.contains("which is not trusted"), "{output:#?}");
 
     // A record signed again with another key is a forgery, even if all digests match.
     let md = record.path.join(format!("{}.md", record.id()));
@@ -279,13 +283,13 @@ fn only_trusted_keys_count() {
 #[test]
 fn what_cannot_be_checked_exits_3() {
     let bench = Bench::new();
-    let said = verify(&bench, &bench.home());
-    said.assert_code(3);
-    said.assert_stderr(&["no trusted key", "--allowed-signers"]);
+    let output = verify(&bench, &bench.home());
+    output.assert_code(3);
+    output.assert_stderr(&["no trusted key", "--result-keys"]);
     let record = record(&bench);
-    let said = verify(&bench, Path::new("/no/such/result"));
-    said.assert_code(3);
-    said.assert_stderr(&["/no/such/result"]);
+    let output = verify(&bench, Path::new("/no/such/result"));
+    output.assert_code(3);
+    output.assert_stderr(&["/no/such/result"]);
     // A directory without a result does not verify.
     let empty = bench.scratch().dir("empty");
     verify(&bench, &empty).assert_code(1);

@@ -1,6 +1,5 @@
 //! Verification beyond one signature: the statement and its place in the log, a bundle alone,
-//! approvals, a saved checkpoint, contradictions in a record, and checks across a tree. Everything
-//! that is not checked is reported.
+//! approvals, a saved checkpoint, contradictions, checks across a tree. Gaps are reported.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,8 +16,8 @@ use toolexec_tests::{Bench, CliOutput, Record, RequestText, ssh_keygen_works};
 
 fn record(bench: &Bench) -> Record {
     let script = "print('ran'); open('/out/kept','w').write('kept')";
-    let (said, record) = bench.run_recorded(&RequestText::python(script).output("kept"));
-    said.assert_code(0);
+    let (output, record) = bench.run_recorded(&RequestText::python(script).output("kept"));
+    output.assert_code(0);
     record
 }
 
@@ -29,10 +28,10 @@ fn verify(bench: &Bench, words: &[&str], path: &Path) -> CliOutput {
 
 /// Asserts that `verify` exits with 1 and that its first fault contains this text.
 #[track_caller]
-fn assert_first_fault(said: &CliOutput, expected: &str) {
-    said.assert_code(1);
-    let first = said.stdout.lines().skip_while(|line| !line.ends_with("NOT VERIFIED")).nth(1);
-    assert!(first.is_some_and(|line| line.contains(expected)), "{expected}: {said:#?}");
+fn assert_first_fault(output: &CliOutput, expected: &str) {
+    output.assert_code(1);
+    let first = output.stdout.lines().skip_while(|line| !line.ends_with("NOT VERIFIED")).nth(1);
+    assert!(first.is_some_and(|line| line.contains(expected)), "{expected}: {output:#?}");
 }
 
 fn record_file(record: &Record, ending: &str) -> PathBuf {
@@ -57,11 +56,11 @@ fn sign_again(bench: &Bench, record: &Record) {
 fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
     let bench = Bench::new();
     let record = record(&bench);
-    let said = verify(&bench, &[], &record.path);
-    said.assert_code(0);
-    assert!(said.stdout.contains(", entry 0 of 1 in the log "), "{said:#?}");
+    let output = verify(&bench, &[], &record.path);
+    output.assert_code(0);
+    assert!(output.stdout.contains(", entry 0 of 1 in the log "), "{output:#?}");
     let growth = "that the log only grew (no saved checkpoint given)";
-    assert!(said.stdout.ends_with(&format!("; not checked: {growth}\n")), "{said:#?}");
+    assert!(output.stdout.ends_with(&format!("; not checked: {growth}\n")), "{output:#?}");
     let object = verify(&bench, &["--format", "json"], &record.path).json();
     let origin = object["log"]["origin"].as_str().unwrap();
     let signer = object["signer"].as_str().unwrap();
@@ -83,7 +82,7 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
     // With only the keys of results, the log is reported as not checked.
     let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
     let signers = bench.scratch().file("signers", signers);
-    let words = ["--allowed-signers", signers.to_str().unwrap(), "--format", "json"];
+    let words = ["--result-keys", signers.to_str().unwrap(), "--format", "json"];
     let object = verify(&bench, &words, &record.path).json();
     assert_eq!(object["verified"], true);
     assert_eq!(object["log"], json!(null));
@@ -94,9 +93,9 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
     assert_eq!(object["log"]["index"], 0);
     let wrong = bench.scratch().file("wrong", "no key\n");
     let words = ["--log-key", wrong.to_str().unwrap()];
-    let said = verify(&bench, &words, &record.path);
-    said.assert_code(3);
-    said.assert_stderr(&["wrong: line 1: not a verifier line"]);
+    let output = verify(&bench, &words, &record.path);
+    output.assert_code(3);
+    output.assert_stderr(&["wrong: line 1: not a verifier line"]);
 }
 
 #[test]
@@ -125,9 +124,9 @@ fn a_bundle_verifies_alone_and_says_that_its_files_were_not_checked() {
     let name = format!("{}.bundle.json", record.id());
     let bundle =
         bench.scratch().file(&name, fs::read(record_file(&record, "bundle.json")).unwrap());
-    let said = verify(&bench, &[], &bundle);
-    said.assert_code(0);
-    assert!(said.stdout.contains("the files (only a bundle given)"), "{said:#?}");
+    let output = verify(&bench, &[], &bundle);
+    output.assert_code(0);
+    assert!(output.stdout.contains("the files (only a bundle given)"), "{output:#?}");
     let object = verify(&bench, &["--format", "json"], &bundle).json();
     assert_eq!((&object["verified"], &object["files"]), (&json!(true), &json!(0)));
     let text = fs::read_to_string(&bundle).unwrap();
@@ -158,7 +157,7 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
     fs::remove_file(record_file(&record, "tlog-proof")).unwrap();
     let signers = bench.toolexec(["keys", "show", "--format", "allowed-signers"]).stdout;
     let signers = bench.scratch().file("signers", signers);
-    let words = ["--allowed-signers", signers.to_str().unwrap()];
+    let words = ["--result-keys", signers.to_str().unwrap()];
     verify(&bench, &words, &record.path).assert_code(0);
     let started = format!("started_utc: \"{}\"", record.front_matter_value("started_utc"));
     let intent = format!("intent_sha256: \"{}", &record.front_matter_value("intent_sha256")[..2]);
@@ -193,8 +192,8 @@ fn a_record_that_contradicts_itself_is_refused_though_its_key_signed_it() {
         assert!(record.text.contains(from), "{from} is not in {}", record.text);
         fs::write(record_file(&record, "md"), record.text.replacen(from, to, 1)).unwrap();
         sign_again(&bench, &record);
-        let said = verify(&bench, &words, &record.path);
-        assert_first_fault(&said, expected);
+        let output = verify(&bench, &words, &record.path);
+        assert_first_fault(&output, expected);
     }
 }
 
@@ -206,10 +205,10 @@ fn across_a_tree_a_second_record_of_a_run_is_found() {
     for year in ["a", "b"] {
         copy(&record.path, &tree.join(year).join(record.id()));
     }
-    let said = verify(&bench, &[], &tree);
-    assert_first_fault(&said, "its request also ran in ");
-    said.assert_stderr(&["2 results: 1 verified, 1 not", "first failure: "]);
-    assert!(said.stdout.contains("its result id is also that of"), "{said:#?}");
+    let output = verify(&bench, &[], &tree);
+    assert_first_fault(&output, "its request also ran in ");
+    output.assert_stderr(&["2 results: 1 verified, 1 not", "first failure: "]);
+    assert!(output.stdout.contains("its result id is also that of"), "{output:#?}");
     let lines = verify(&bench, &["--format", "json"], &tree).json_lines();
     assert_eq!((&lines[0]["verified"], &lines[1]["verified"]), (&json!(true), &json!(false)));
     let first = tree.join("a").join(record.id());
@@ -239,20 +238,20 @@ fn a_restarted_log_is_detected() {
     fs::remove_dir_all(&log).unwrap();
     fs::remove_file(bench.state().join("log.head")).unwrap();
     record(&bench);
-    let said = verify(&bench, &words, &second.path);
-    assert_first_fault(&said, "the log has 1 entries but had 2: it was truncated");
+    let output = verify(&bench, &words, &second.path);
+    assert_first_fault(&output, "the log has 1 entries but had 2: it was truncated");
     // Even without a checkpoint, the records show it.
     assert_first_fault(
         &verify(&bench, &["--log", log.to_str().unwrap()], &second.path),
         "truncated",
     );
-    let said = verify(&bench, &[], &bench.results());
-    said.assert_code(1);
+    let output = verify(&bench, &[], &bench.results());
+    output.assert_code(1);
     for expected in ["log entry 0 is also that of ", "the log has another root at 1 entries"] {
-        assert!(said.stdout.contains(expected), "{expected}: {said:#?}");
+        assert!(output.stdout.contains(expected), "{expected}: {output:#?}");
     }
-    let said = verify(&bench, &["--checkpoint", saved.to_str().unwrap()], &second.path);
-    said.assert_code(3);
+    let output = verify(&bench, &["--checkpoint", saved.to_str().unwrap()], &second.path);
+    output.assert_code(3);
 }
 
 #[test]
@@ -279,16 +278,16 @@ fn approvals_are_verified_again_where_the_approvers_are_known() {
     CliOutput::of(sign.arg(&request.path)).assert_code(0);
     let mut run = bench.command("toolexec");
     run.arg("run").arg(&request.path).args(["--format", "json", "--policy"]).arg(&policy);
-    let said = CliOutput::of(run.arg("--allowed-signers").arg(&approvers));
-    said.assert_code(0);
-    let record = Record::of(&said);
-    let said = verify(&bench, &[], &record.path);
-    said.assert_code(0);
-    assert!(said.stdout.contains("the approvals (no approvers given)"), "{said:#?}");
+    let output = CliOutput::of(run.arg("--approvers").arg(&approvers));
+    output.assert_code(0);
+    let record = Record::of(&output);
+    let output = verify(&bench, &[], &record.path);
+    output.assert_code(0);
+    assert!(output.stdout.contains("the approvals (no approvers given)"), "{output:#?}");
     let approvers = approvers.to_str().unwrap();
-    let said = verify(&bench, &["--approvers", approvers], &record.path);
-    said.assert_code(0);
-    assert!(said.stdout.contains(", 1 approval checked"), "{said:#?}");
+    let output = verify(&bench, &["--approvers", approvers], &record.path);
+    output.assert_code(0);
+    assert!(output.stdout.contains(", 1 approval checked"), "{output:#?}");
     let revoked = bench.scratch().file("revoked", &public);
     let words = ["--approvers", approvers, "--revoked", revoked.to_str().unwrap()];
     assert_first_fault(&verify(&bench, &words, &record.path), "the key is revoked");

@@ -23,7 +23,7 @@ toolexec_tests::as_both!(
     limits_are_refused_never_lowered,
     a_missing_runtime_is_refused,
     the_network_is_refused,
-    everything_wrong_is_told_at_once,
+    everything_wrong_is_reported_at_once,
     a_bad_policy_is_named,
 );
 
@@ -36,14 +36,17 @@ fn bytes(request: &SavedRequest) -> Vec<u8> {
 fn assert_refusal(
     bench: &Bench,
     request: &SavedRequest,
-    said: &CliOutput,
+    output: &CliOutput,
     codes: &[&str],
 ) -> Record {
-    said.assert_code(2);
-    said.assert_stderr(codes);
-    said.assert_stderr(&[request.path.to_str().unwrap()]);
-    assert!(!said.stderr.contains("panicked") && !said.stdout.contains("panicked"), "{said:#?}");
-    let record = Record::of(said);
+    output.assert_code(2);
+    output.assert_stderr(codes);
+    output.assert_stderr(&[request.path.to_str().unwrap()]);
+    assert!(
+        !output.stderr.contains("panicked") && !output.stdout.contains("panicked"),
+        "{output:#?}"
+    );
+    let record = Record::of(output);
     record.assert_outcome("refused");
     for code in codes {
         record.assert_violation(code);
@@ -56,16 +59,15 @@ fn assert_refusal(
     record
 }
 
-/// Saves and runs a request, and asserts that it is refused for these codes and that its file does
-/// not change.
+/// Runs a request. Asserts that it is refused for these codes and that its file does not change.
 #[track_caller]
 fn run_refused(bench: &Bench, text: &RequestText, codes: &[&str]) -> (CliOutput, Record) {
     let request = bench.save(text);
     let before = (bytes(&request), list(&request.inputs));
-    let said = bench.run(&request);
-    let record = assert_refusal(bench, &request, &said, codes);
+    let output = bench.run(&request);
+    let record = assert_refusal(bench, &request, &output, codes);
     assert_eq!((bytes(&request), list(&request.inputs)), before, "the person's files stay");
-    (said, record)
+    (output, record)
 }
 
 fn good() -> RequestText {
@@ -88,11 +90,11 @@ fn an_unreadable_request_is_reported(bench: &Bench) {
         cases.push((unreadable, "Permission denied"));
     }
     for (path, why) in cases {
-        let said = bench.toolexec(["run".as_ref(), path.as_os_str()]);
-        said.assert_code(3);
-        said.assert_stderr(&[path.to_str().unwrap(), why]);
-        let problems = said.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
-        assert_eq!((said.stdout.as_str(), problems), ("", 1), "{said:#?}");
+        let output = bench.toolexec(["run".as_ref(), path.as_os_str()]);
+        output.assert_code(3);
+        output.assert_stderr(&[path.to_str().unwrap(), why]);
+        let problems = output.stderr.lines().filter(|line| !line.starts_with("help: ")).count();
+        assert_eq!((output.stdout.as_str(), problems), ("", 1), "{output:#?}");
         assert_eq!(list(&bench.results()), Vec::<String>::new(), "nothing was asked of anybody");
         bench.assert_nothing_left();
     }
@@ -106,10 +108,10 @@ fn a_request_that_is_too_large_is_refused(bench: &Bench) {
     lint.assert_code(2);
     assert!(lint.stdout.contains("text.too-large"), "{lint:#?}");
     let request = SavedRequest { id: text.id, inputs: path.with_extension("inputs"), path };
-    let said = bench.run(&request);
-    said.assert_code(2);
-    said.assert_stderr(&[request.path.to_str().unwrap(), "text.too-large", "262144"]);
-    let record = Record::of(&said);
+    let output = bench.run(&request);
+    output.assert_code(2);
+    output.assert_stderr(&[request.path.to_str().unwrap(), "text.too-large", "262144"]);
+    let record = Record::of(&output);
     record.assert_outcome("refused");
     record.assert_violation("text.too-large");
     bench.assert_nothing_left();
@@ -155,26 +157,26 @@ fn an_unapproved_request_is_refused(bench: &Bench) {
 fn inputs_must_be_what_was_approved(bench: &Bench) {
     let request = bench.save(&good());
     fs::write(request.inputs.join("script.py"), "print('rAn')").unwrap();
-    let said = bench.run(&request);
-    assert_refusal(bench, &request, &said, &["inputs.mismatch", "script.py"]);
+    let output = bench.run(&request);
+    assert_refusal(bench, &request, &output, &["inputs.mismatch", "script.py"]);
 
     let request = bench.save(&good());
     fs::remove_dir_all(&request.inputs).unwrap();
-    let said = bench.run(&request);
-    assert_refusal(bench, &request, &said, &["inputs.missing", "script.py"]);
+    let output = bench.run(&request);
+    assert_refusal(bench, &request, &output, &["inputs.missing", "script.py"]);
 
     let request = bench.save(&good());
     fs::write(request.inputs.join("extra.py"), "").unwrap();
-    let said = bench.run(&request);
-    assert_refusal(bench, &request, &said, &["inputs.undeclared", "extra.py"]);
+    let output = bench.run(&request);
+    assert_refusal(bench, &request, &output, &["inputs.undeclared", "extra.py"]);
 
     let request = bench.save(&good());
     let script = request.inputs.join("script.py");
     let elsewhere = bench.scratch().file("elsewhere.py", fs::read(&script).unwrap());
     fs::remove_file(&script).unwrap();
     std::os::unix::fs::symlink(elsewhere, &script).unwrap();
-    let said = bench.run(&request);
-    assert_refusal(bench, &request, &said, &["inputs.missing", "symbolic link"]);
+    let output = bench.run(&request);
+    assert_refusal(bench, &request, &output, &["inputs.missing", "symbolic link"]);
 
     // A refused request is not used up.
     fs::remove_file(&script).unwrap();
@@ -236,7 +238,7 @@ fn a_missing_runtime_is_refused(bench: &Bench) {
     let policy = policy.replacen("binary: auto", "binary: /usr/bin/no-such-python", 1);
     let policy = bench.scratch().file("policy.yaml", policy);
     let request = bench.save(&good());
-    let said = CliOutput::of(
+    let output = CliOutput::of(
         bench
             .command("toolexec")
             .arg("run")
@@ -245,7 +247,7 @@ fn a_missing_runtime_is_refused(bench: &Bench) {
             .arg(&policy)
             .args(["--format", "json"]),
     );
-    assert_refusal(bench, &request, &said, &["runtime.missing", "/usr/bin/no-such-python"]);
+    assert_refusal(bench, &request, &output, &["runtime.missing", "/usr/bin/no-such-python"]);
     run_refused(bench, &RequestText::of("ruby", "jruby -v"), &["command.not-permitted"]);
 }
 
@@ -261,7 +263,7 @@ fn the_network_is_refused(bench: &Bench) {
     run_refused(bench, &good().edit("network: \"none\"", "network: \"all\""), &["network.value"]);
 }
 
-fn everything_wrong_is_told_at_once(bench: &Bench) {
+fn everything_wrong_is_reported_at_once(bench: &Bench) {
     let text = good()
         .command("python script.py | sort")
         .time_sec(0)
@@ -277,12 +279,12 @@ fn a_bad_policy_is_named(bench: &Bench) {
     let unknown = bench.scratch().file("unknown.yaml", format!("{shown}\nsurprise: 1\n"));
     for (policy, why) in [(unknown.as_path(), "surprise"), (Path::new("/no/policy"), "/no/policy")]
     {
-        let said = CliOutput::of(
+        let output = CliOutput::of(
             bench.command("toolexec").arg("run").arg(&request.path).arg("--policy").arg(policy),
         );
-        said.assert_code(3);
-        said.assert_stderr(&[policy.to_str().unwrap(), why]);
-        assert_eq!(said.stdout, "");
+        output.assert_code(3);
+        output.assert_stderr(&[policy.to_str().unwrap(), why]);
+        assert_eq!(output.stdout, "");
     }
     assert!(!bench.results().exists(), "nothing was decided under a policy that is not understood");
 }

@@ -1,5 +1,4 @@
-//! `toolexec draft` creates a request that lacks only its approval, with its inputs beside it.
-//! Invalid arguments are reported, and leave no files.
+//! `toolexec draft` creates a request that lacks only its approval. Bad arguments leave no files.
 
 #![allow(
     clippy::unwrap_used,
@@ -55,9 +54,9 @@ fn assert_only(bench: &Bench, names: &[&str]) {
 
 /// Returns the draft that was written, from the output of `--format json`.
 #[track_caller]
-fn written(bench: &Bench, said: &CliOutput) -> (PathBuf, Value) {
-    said.assert_code(0);
-    let object = said.json();
+fn written(bench: &Bench, output: &CliOutput) -> (PathBuf, Value) {
+    output.assert_code(0);
+    let object = output.json();
     (bench.home().join(object["request"].as_str().unwrap()), object)
 }
 
@@ -91,8 +90,8 @@ fn a_draft_lacks_only_its_approval_and_runs_with_it() {
     let words = ["--input", "script.py", "--input", "tables/one.csv=data/my table.csv"];
     let words = [&words[..], &["--format", "json", "--", "python", "script.py"]].concat();
     let arguments = ["/in/tables/one.csv", "it's", "a b", "$HOME", "", "x=1", "a\"b", "*"];
-    let said = draft(&bench, &[&words[..], &arguments].concat());
-    let (request, object) = written(&bench, &said);
+    let output = draft(&bench, &[&words[..], &arguments].concat());
+    let (request, object) = written(&bench, &output);
     assert_eq!(codes(&object), ["approval.missing", "approval.missing"]);
     let linted = lint(&bench, &["--draft"], &request);
     linted.assert_code(0);
@@ -106,8 +105,8 @@ fn a_draft_lacks_only_its_approval_and_runs_with_it() {
     linted.assert_code(0);
     assert_eq!(codes(&linted.json()), Vec::<&str>::new());
     let mut run = bench.command("toolexec");
-    let said = CliOutput::of(run.arg("run").arg(&request).args(["--format", "json"]));
-    let record = Record::of(&said);
+    let output = CliOutput::of(run.arg("run").arg(&request).args(["--format", "json"]));
+    let record = Record::of(&output);
     record.assert_outcome("ok");
     let printed = "['/in/tables/one.csv', \"it's\", 'a b', '$HOME', '', 'x=1', 'a\"b', '*']\n";
     assert_eq!(record.stdout(), printed);
@@ -128,16 +127,16 @@ fn one_separator_serves_inputs_and_outputs_and_errors_name_the_form() {
         ),
         (["--input", "table.csv:data.csv"], "help: write --input FILE or --input NAME=FILE"),
     ] {
-        let said = draft(&bench, &[&words[..], &["--", "python", "-c", "1"]].concat());
-        said.assert_code(3);
-        said.assert_stderr(&[words[1], form]);
+        let output = draft(&bench, &[&words[..], &["--", "python", "-c", "1"]].concat());
+        output.assert_code(3);
+        output.assert_stderr(&[words[1], form]);
     }
 }
 
 #[test]
 fn a_draft_contains_the_arguments_unchanged() {
     let bench = bench(&[SCRIPT]);
-    let said = draft(
+    let output = draft(
         &bench,
         &[
             "--slug",
@@ -172,7 +171,7 @@ fn a_draft_contains_the_arguments_unchanged() {
             "json",
         ],
     );
-    let (request, object) = written(&bench, &said);
+    let (request, object) = written(&bench, &output);
     assert!(object["request_id"].as_str().unwrap().ends_with("Z-mine"), "{object}");
     let text = fs::read_to_string(&request).unwrap();
     for part in [
@@ -196,17 +195,17 @@ fn a_draft_contains_the_arguments_unchanged() {
 }
 
 #[test]
-fn a_person_is_told_the_path_and_what_comes_next() {
+fn a_person_sees_the_path_and_what_comes_next() {
     let bench = bench(&[SCRIPT]);
     fs::create_dir(bench.home().join("requests")).unwrap();
     let words = ["--dir", "requests", "--input", "script.py", "--", "python", "script.py"];
-    let said = draft(&bench, &words);
-    said.assert_code(0);
-    let path = said.stdout.strip_suffix('\n').unwrap();
+    let output = draft(&bench, &words);
+    output.assert_code(0);
+    let path = output.stdout.strip_suffix('\n').unwrap();
     assert!(path.starts_with("requests/TR-") && path.ends_with("Z-a-test-quoted-and-more.md"));
     assert!(bench.home().join(path).is_file());
-    said.assert_stderr(&["approved_by", "approved_utc", "toolexec lint", "toolexec run", path]);
-    assert!(!said.stderr.contains("approval.missing"), "{said:#?}");
+    output.assert_stderr(&["approved_by", "approved_utc", "toolexec lint", "toolexec run", path]);
+    assert!(!output.stderr.contains("approval.missing"), "{output:#?}");
     assert_eq!(list(&bench.home().join("requests")).len(), 2, "nothing is left of the making");
     assert_only(&bench, &["requests", "script.py"]);
     // Without inputs no directory is created for them.
@@ -254,13 +253,13 @@ fn an_invalid_draft_is_reported_and_not_written() {
         (&["--requester", " ", "--", "python", "-c", "1"], "frontmatter.value", "x-requester"),
         (&["--audience", "a\u{202e}b", "--", "python", "-c", "1"], "frontmatter.value", "x-aud"),
     ] {
-        let said = draft(&bench, words);
-        said.assert_code(2);
-        said.assert_stderr(&[code, says, "not written"]);
-        assert_eq!(said.stdout, "", "{words:?}");
-        let said = draft(&bench, &[&["--format", "json"], words].concat());
-        said.assert_code(2);
-        let object = said.json();
+        let output = draft(&bench, words);
+        output.assert_code(2);
+        output.assert_stderr(&[code, says, "not written"]);
+        assert_eq!(output.stdout, "", "{words:?}");
+        let output = draft(&bench, &[&["--format", "json"], words].concat());
+        output.assert_code(2);
+        let object = output.json();
         assert_eq!(object["request"], Value::Null);
         assert!(codes(&object).iter().any(|it| it.starts_with(code)), "{object}");
         assert_only(&bench, &names);
@@ -299,25 +298,31 @@ fn wrong_arguments_are_reported_with_help() {
         for pair in REQUIRED_OPTIONS.chunks(2).filter(|pair| pair[0] != words[0]) {
             command.args(pair);
         }
-        let said = CliOutput::of(command.args(words).args(ok));
-        said.assert_code(3);
-        said.assert_stderr(says);
+        let output = CliOutput::of(command.args(words).args(ok));
+        output.assert_code(3);
+        output.assert_stderr(says);
         assert_only(&bench, &["script.py"]);
     }
-    let said = draft(&bench, &[]);
-    said.assert_code(3);
-    said.assert_stderr(&["--command"]);
-    let said = draft(&bench, &["--", "python", "-c", "a\nb"]);
-    said.assert_code(3);
-    said.assert_stderr(&["more than one line", "script"]);
-    let said = bench.toolexec(["draft", "--", "python"]);
-    said.assert_code(3);
-    said.assert_stderr(&["--purpose", "--language", "--risk", "--sensitivity", "--justification"]);
+    let output = draft(&bench, &[]);
+    output.assert_code(3);
+    output.assert_stderr(&["--command"]);
+    let output = draft(&bench, &["--", "python", "-c", "a\nb"]);
+    output.assert_code(3);
+    output.assert_stderr(&["more than one line", "script"]);
+    let output = bench.toolexec(["draft", "--", "python"]);
+    output.assert_code(3);
+    output.assert_stderr(&[
+        "--purpose",
+        "--language",
+        "--risk",
+        "--sensitivity",
+        "--justification",
+    ]);
     let mut command = bench.command("toolexec");
     command.arg("draft").args(["--purpose", "Проверка"]).args(&REQUIRED_OPTIONS[2..]).args(ok);
-    let said = CliOutput::of(&mut command);
-    said.assert_code(3);
-    said.assert_stderr(&["--slug"]);
+    let output = CliOutput::of(&mut command);
+    output.assert_code(3);
+    output.assert_stderr(&["--slug"]);
 }
 
 #[test]
@@ -335,13 +340,13 @@ fn an_input_is_a_file_that_can_be_read() {
         ("x=", &["write --input FILE or --input NAME=FILE"]),
         ("..", &["is a directory"]),
     ] {
-        let said = draft(&bench, &["--input", input, "--", "python", "-c", "1"]);
-        said.assert_code(3);
-        said.assert_stderr(&[&["--input"], says].concat());
+        let output = draft(&bench, &["--input", input, "--", "python", "-c", "1"]);
+        output.assert_code(3);
+        output.assert_stderr(&[&["--input"], says].concat());
         assert_only(&bench, &["fifo", "folder", "script.py"]);
     }
-    let said = draft(&bench, &["--input", "one", "--input", "two", "--", "python", "-c", "1"]);
-    said.assert_stderr(&["one", "two"]);
+    let output = draft(&bench, &["--input", "one", "--input", "two", "--", "python", "-c", "1"]);
+    output.assert_stderr(&["one", "two"]);
     let name = std::ffi::OsStr::from_bytes(b"a\xff.csv");
     fs::write(bench.home().join(name), "x").unwrap();
     let mut command = bench.command("toolexec");
@@ -351,9 +356,9 @@ fn an_input_is_a_file_that_can_be_read() {
         .arg("--input")
         .arg(name)
         .args(["--", "python", "-c", "1"]);
-    let said = CliOutput::of(&mut command);
-    said.assert_code(3);
-    said.assert_stderr(&["write --input FILE or --input NAME=FILE"]);
+    let output = CliOutput::of(&mut command);
+    output.assert_code(3);
+    output.assert_stderr(&["write --input FILE or --input NAME=FILE"]);
     let mut named = std::ffi::OsString::from("a.csv=");
     named.push(name);
     let mut command = bench.command("toolexec");
@@ -371,10 +376,10 @@ fn inputs_larger_than_any_run_may_have_are_not_copied() {
     let bench = bench(&[SCRIPT]);
     let large = fs::File::create(bench.home().join("large")).unwrap();
     large.set_len((1 << 30) + 1).unwrap();
-    let said =
+    let output =
         draft(&bench, &["--input", "script.py", "--input", "large", "--", "python", "script.py"]);
-    said.assert_code(3);
-    said.assert_stderr(&["large", "--input", "larger than 1073741824 bytes"]);
+    output.assert_code(3);
+    output.assert_stderr(&["large", "--input", "larger than 1073741824 bytes"]);
     assert_only(&bench, &["large", "script.py"]);
 }
 
@@ -399,9 +404,9 @@ fn existing_files_are_not_replaced() {
         }
         let before = list(&directory);
         let words = ["--slug", "x", "--dir", directory.to_str().unwrap(), "--input", "script.py"];
-        let said = draft(&bench, &[&words[..], &["--", "python", "script.py"]].concat());
-        said.assert_code(3);
-        said.assert_stderr(&["already exists", "another slug"]);
+        let output = draft(&bench, &[&words[..], &["--", "python", "script.py"]].concat());
+        output.assert_code(3);
+        output.assert_stderr(&["already exists", "another slug"]);
         assert_eq!(list(&directory), before);
         directory
     };

@@ -1,5 +1,4 @@
-//! `toolexec lint`: its findings, one JSON object per file, and the exit code. `diagnostics.rs`
-//! tests the output for users, `sarif.rs` the one for review tools.
+//! `toolexec lint`: findings, JSON, exit code. `diagnostics.rs` and `sarif.rs` test its output.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,10 +34,10 @@ fn each_file_is_one_object_in_the_order_given() {
         .save(&good().command("python script.py | sort").edit("level: low", "level: none"))
         .path;
     let neither = bench.scratch().file("notes.md", "just notes\n");
-    let said = lint(&bench, &["--format", "json"], &[&bad, &fine, &neither]);
-    said.assert_code(2);
-    assert_eq!(said.stderr, "");
-    let objects = said.json_lines();
+    let output = lint(&bench, &["--format", "json"], &[&bad, &fine, &neither]);
+    output.assert_code(2);
+    assert_eq!(output.stderr, "");
+    let objects = output.json_lines();
     assert_eq!(objects.len(), 3);
     for (object, path) in objects.iter().zip([&bad, &fine, &neither]) {
         assert_eq!(object["file"], path.to_str().unwrap(), "exactly as given");
@@ -66,14 +65,14 @@ fn each_file_is_one_object_in_the_order_given() {
 fn a_draft_may_still_lack_its_approval() {
     let bench = Bench::new();
     let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"")).path;
-    let said = lint(&bench, &["--format", "json"], &[&path]);
-    said.assert_code(2);
-    assert_eq!(codes(&said.json()), ["approval.missing"]);
-    assert_eq!(said.json()["violations"][0]["severity"], "error");
-    let said = lint(&bench, &["--draft", "--format", "json"], &[&path]);
-    said.assert_code(0);
-    assert_eq!(codes(&said.json()), ["approval.missing"]);
-    assert_eq!(said.json()["violations"][0]["severity"], "warning");
+    let output = lint(&bench, &["--format", "json"], &[&path]);
+    output.assert_code(2);
+    assert_eq!(codes(&output.json()), ["approval.missing"]);
+    assert_eq!(output.json()["violations"][0]["severity"], "error");
+    let output = lint(&bench, &["--draft", "--format", "json"], &[&path]);
+    output.assert_code(0);
+    assert_eq!(codes(&output.json()), ["approval.missing"]);
+    assert_eq!(output.json()["violations"][0]["severity"], "warning");
     // Other errors stay errors.
     let path = bench.save(&good().edit("approved_by: \"tester\"", "approved_by: \"\"").time_sec(0));
     lint(&bench, &["--draft"], &[&path.path]).assert_code(2);
@@ -83,9 +82,9 @@ fn a_draft_may_still_lack_its_approval() {
 fn another_file_name_is_a_warning() {
     let bench = Bench::new();
     let path = bench.scratch().file("mine.md", good().text());
-    let said = lint(&bench, &["--format", "json"], &[&path]);
-    said.assert_code(0);
-    assert_eq!(codes(&said.json()), ["schema.file-name"]);
+    let output = lint(&bench, &["--format", "json"], &[&path]);
+    output.assert_code(0);
+    assert_eq!(codes(&output.json()), ["schema.file-name"]);
 }
 
 #[test]
@@ -93,16 +92,16 @@ fn an_unreadable_file_exits_3_after_the_others() {
     let bench = Bench::new();
     let fine = bench.save(&good()).path;
     let missing = bench.home().join("missing.md");
-    let said = lint(&bench, &["--format", "json"], &[&missing, &fine]);
-    said.assert_code(3);
-    said.assert_stderr(&[missing.to_str().unwrap()]);
-    let objects = said.json_lines();
+    let output = lint(&bench, &["--format", "json"], &[&missing, &fine]);
+    output.assert_code(3);
+    output.assert_stderr(&[missing.to_str().unwrap()]);
+    let objects = output.json_lines();
     assert_eq!(objects.len(), 2, "one object a file, whatever the file");
     assert_eq!(objects[0]["valid"], false);
     assert!(objects[0]["error"].is_string(), "{objects:#?}");
-    let said = lint(&bench, &[], &[&bench.home()]);
-    said.assert_code(3);
-    said.assert_stderr(&[bench.home().to_str().unwrap()]);
+    let output = lint(&bench, &[], &[&bench.home()]);
+    output.assert_code(3);
+    output.assert_stderr(&[bench.home().to_str().unwrap()]);
     lint(&bench, &[], &[]).assert_code(3);
 }
 
@@ -122,9 +121,9 @@ fn our_own_results_lint_clean() {
             record.path.join(format!("{}.md", record.id()))
         })
         .collect();
-    let said = lint(&bench, &["--format", "json"], &records.iter().collect::<Vec<_>>());
-    said.assert_code(0);
-    for object in said.json_lines() {
+    let output = lint(&bench, &["--format", "json"], &records.iter().collect::<Vec<_>>());
+    output.assert_code(0);
+    for object in output.json_lines() {
         assert_eq!((&object["kind"], codes(&object)), (&"result".into(), vec![]), "{object}");
     }
     let changed = fs::read_to_string(&records[1]).unwrap().replace("## Safety Notes", "## Other");
@@ -135,9 +134,9 @@ fn our_own_results_lint_clean() {
 #[test]
 fn a_code_is_explained() {
     let bench = Bench::new();
-    let said = bench.toolexec(["lint", "--explain", "command.pipeline"]);
-    said.assert_code(0);
-    assert!(said.stdout.starts_with("command.pipeline: "), "{said:#?}");
+    let output = bench.toolexec(["lint", "--explain", "command.pipeline"]);
+    output.assert_code(0);
+    assert!(output.stdout.starts_with("command.pipeline: "), "{output:#?}");
     bench.toolexec(["lint", "--explain", "command.no-such"]).assert_code(3);
 }
 
@@ -145,14 +144,15 @@ fn a_code_is_explained() {
 fn a_limit_at_its_ceiling_is_warned_of() {
     let bench = Bench::new();
     let path = bench.save(&good().memory_mb(16384)).path;
-    let said = lint(&bench, &["--format", "json"], &[&path]);
-    said.assert_code(0);
-    assert_eq!(codes(&said.json()), ["limits.ceiling"]);
+    let output = lint(&bench, &["--format", "json"], &[&path]);
+    output.assert_code(0);
+    assert_eq!(codes(&output.json()), ["limits.ceiling"]);
     // Another policy has another maximum. A value above it is that policy's to refuse.
     let policy = bench.toolexec(["policy", "show", "embedded"]).stdout;
     let policy = policy.replacen("memory_mb_max: 16384", "memory_mb_max: 32768", 1);
     let policy = bench.scratch().file("policy.yaml", policy);
-    let said = lint(&bench, &["--policy", policy.to_str().unwrap(), "--format", "json"], &[&path]);
-    assert_eq!(codes(&said.json()), Vec::<&str>::new());
+    let output =
+        lint(&bench, &["--policy", policy.to_str().unwrap(), "--format", "json"], &[&path]);
+    assert_eq!(codes(&output.json()), Vec::<&str>::new());
     lint(&bench, &["--policy", "/nowhere.yaml"], &[&path]).assert_code(3);
 }

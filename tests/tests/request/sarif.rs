@@ -1,6 +1,5 @@
-//! `toolexec lint --format sarif`: the structure that review tools rely on. The output was checked
-//! against the official schema once, by hand. These rules cover that part and more, and must not
-//! change.
+//! `toolexec lint --format sarif`: the structure that review tools rely on, checked once by hand
+//! against the official schema. These rules cover that part and more, and must not change.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,9 +31,9 @@ fn line_of(text: &str, words: &str) -> usize {
 /// Returns the SARIF log. Checks the properties that every log must have.
 #[track_caller]
 fn sarif(bench: &Bench, code: i32, files: &[&Path]) -> Value {
-    let said = CliOutput::of(command(bench).args(files));
-    said.assert_code(code);
-    let log: Value = serde_json::from_str(&said.stdout).unwrap();
+    let output = CliOutput::of(command(bench).args(files));
+    output.assert_code(code);
+    let log: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(log["version"], "2.1.0");
     assert!(log["$schema"].as_str().unwrap().ends_with("/sarif-schema-2.1.0.json"));
     assert_eq!(log["runs"].as_array().unwrap().len(), 1, "one run for all files");
@@ -104,9 +103,9 @@ fn a_log_names_files_by_uri() {
     let absolute = bench.scratch().file("a b%#ü:.md", "none\n");
     let name = Path::new(absolute.file_name().unwrap());
     let mut command = command(&bench);
-    let said = command.current_dir(bench.scratch().path());
-    let said = CliOutput::of(said.args([name, absolute.as_path(), name]));
-    let log: Value = serde_json::from_str(&said.stdout).unwrap();
+    let output = command.current_dir(bench.scratch().path());
+    let output = CliOutput::of(output.args([name, absolute.as_path(), name]));
+    let log: Value = serde_json::from_str(&output.stdout).unwrap();
     let artifacts = log["runs"][0]["artifacts"].as_array().unwrap();
     let uris: Vec<_> =
         artifacts.iter().map(|it| it["location"]["uri"].as_str().unwrap().to_owned()).collect();
@@ -116,7 +115,7 @@ fn a_log_names_files_by_uri() {
 }
 
 #[test]
-fn a_log_tells_of_files_that_could_not_be_read() {
+fn a_log_names_files_that_could_not_be_read() {
     let bench = Bench::new();
     let bad = bench.save(&good().command("python script.py | sort")).path;
     let missing = bench.home().join("missing.md");

@@ -1,5 +1,4 @@
-//! The interface for scripts around `toolexec`: one JSON object as the last line of stdout with
-//! `--format json`, and colour only on a terminal that wants it.
+//! For scripts: `--format json` ends stdout with one object, and colour needs a willing terminal.
 
 #![allow(
     clippy::unwrap_used,
@@ -25,12 +24,12 @@ fn listed(help: &str) -> Vec<&str> {
 fn every_command_answers_programs() {
     let bench = Bench::new();
     let help = |words: &[&str]| {
-        let said = bench.toolexec(words.iter().chain(&["--help"]));
-        said.assert_code(0);
-        said.stdout
+        let output = bench.toolexec(words.iter().chain(&["--help"]));
+        output.assert_code(0);
+        output.stdout
     };
     let top = help(&[]);
-    let mut asked = 0;
+    let mut count = 0;
     for name in listed(&top) {
         let own = help(&[name]);
         let below = if own.contains("Usage: toolexec ") && own.contains(" <COMMAND>\n") {
@@ -44,10 +43,10 @@ fn every_command_answers_programs() {
                 continue;
             }
             assert!(help(&words).contains("--format <FORMAT>"), "{path} has no --format");
-            asked += 1;
+            count += 1;
         }
     }
-    assert!(asked >= 30, "only {asked} commands: the search is broken");
+    assert!(count >= 30, "only {count} commands: the search is broken");
 }
 
 #[test]
@@ -58,18 +57,22 @@ fn a_policy_is_checked_for_programs() {
     let bad = shown.replacen("held_sec_max:", "held_sec_most:", 1);
     fs::write(bench.home().join("bad.yaml"), bad).unwrap();
     let check = |file: &str| bench.toolexec(["policy", "check", file, "--format", "json"]);
-    let said = check("good.yaml");
-    said.assert_code(0);
-    let answer = said.json();
-    assert_eq!((&answer["good"], &answer["name"]), (&true.into(), &"standard".into()), "{said:#?}");
+    let output = check("good.yaml");
+    output.assert_code(0);
+    let answer = output.json();
+    assert_eq!(
+        (&answer["good"], &answer["name"]),
+        (&true.into(), &"standard".into()),
+        "{output:#?}"
+    );
     assert_eq!(answer["sha256"].as_str().unwrap().len(), 64);
-    let said = check("bad.yaml");
-    said.assert_code(2);
-    let answer = said.json();
-    assert_eq!(answer["good"], false, "{said:#?}");
+    let output = check("bad.yaml");
+    output.assert_code(2);
+    let answer = output.json();
+    assert_eq!(answer["good"], false, "{output:#?}");
     let problems = answer["problems"].as_array().unwrap();
     let named = |it: &serde_json::Value| it["problem"].as_str().unwrap().contains("held_sec_most");
-    assert!(problems.iter().any(named), "{said:#?}");
+    assert!(problems.iter().any(named), "{output:#?}");
     check("none.yaml").assert_code(3);
 }
 
@@ -77,10 +80,10 @@ fn a_policy_is_checked_for_programs() {
 fn keys_are_made_and_changed_for_programs() {
     let bench = Bench::new();
     let keys = |words: &[&str]| {
-        let said = bench.toolexec([&["keys"], words, &["--format", "json"]].concat());
-        said.assert_code(0);
-        assert_eq!(said.stdout.lines().count(), 1, "{said:#?}");
-        said.json()
+        let output = bench.toolexec([&["keys"], words, &["--format", "json"]].concat());
+        output.assert_code(0);
+        assert_eq!(output.stdout.lines().count(), 1, "{output:#?}");
+        output.json()
     };
     let made = keys(&["init"]);
     assert!(made["log"]["verifier"].as_str().unwrap().contains('+'), "{made:#}");
@@ -103,8 +106,8 @@ fn colour_is_for_terminals_that_want_it() {
     for words in [&lint, &run, &submit, "--help", "run --help", "no-such-command"] {
         let coloured = |line: &str, set: &[(&str, &str)]| {
             let mut shell = bench.shell(line);
-            let said = CliOutput::of(shell.env("TERM", "xterm").envs(set.iter().copied()));
-            format!("{}{}", said.stdout, said.stderr).contains("\u{1b}[")
+            let output = CliOutput::of(shell.env("TERM", "xterm").envs(set.iter().copied()));
+            format!("{}{}", output.stdout, output.stderr).contains("\u{1b}[")
         };
         let at_terminal = format!("script -qec 'toolexec {words}' /dev/null");
         assert!(coloured(&at_terminal, &[]), "{words}: no colour on a terminal");

@@ -28,8 +28,8 @@ fn shown(section: &str) -> Vec<(String, Option<String>)> {
     let section = page().section(section);
     let items = section.text().lines().filter_map(|line| line.strip_prefix("- `"));
     let items = items.map(|item| {
-        let (shown, said) = item.split_once("`: ").unwrap();
-        let code = said.strip_prefix('`').map(|rest| rest.split('`').next().unwrap().to_owned());
+        let (shown, output) = item.split_once("`: ").unwrap();
+        let code = output.strip_prefix('`').map(|rest| rest.split('`').next().unwrap().to_owned());
         (shown.to_owned(), code)
     });
     items.collect()
@@ -37,9 +37,9 @@ fn shown(section: &str) -> Vec<(String, Option<String>)> {
 
 fn lint(bench: &Bench, text: &str) -> Value {
     fs::write(bench.home().join(NAME), text).unwrap();
-    let said = bench.toolexec(["lint", NAME, "--format", "json"]);
-    let answer = said.json();
-    assert_eq!(said.code, Some(if answer["valid"] == true { 0 } else { 2 }), "{said:#?}");
+    let output = bench.toolexec(["lint", NAME, "--format", "json"]);
+    let answer = output.json();
+    assert_eq!(output.code, Some(if answer["valid"] == true { 0 } else { 2 }), "{output:#?}");
     answer
 }
 
@@ -91,12 +91,12 @@ fn each_command_is_judged_as_it_says() {
 }
 
 #[test]
-fn every_key_of_the_schema_is_told() {
+fn every_key_of_the_schema_is_described() {
     let schema = fs::read_to_string(workspace().join("docs/tool-request.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
-    let told = page().section("Front matter");
+    let table = page().section("Front matter");
     for key in schema["properties"].as_object().unwrap().keys() {
-        let named = told.text().lines().any(|line| {
+        let named = table.text().lines().any(|line| {
             line.split("` |")
                 .next()
                 .is_some_and(|it| it.starts_with("| `") && it.split('`').any(|word| word == key))

@@ -1,10 +1,8 @@
-//! Allowances: the number of breaches of a rule that each file, or each name, may still have. They can
-//! only shrink.
-//!
-//! `tests/allowances/NAME.txt` has one line for each key with breaches: the key, a blank, the
-//! count, sorted by key. A higher count fails. A lower count fails too: lower the number or delete
-//! the line, so that no breach comes back. `UPDATE=1` writes the file. It refuses if the sum or an
-//! entry would be higher than before, but an entry may get another key, because files move.
+//! Allowances: the number of breaches of a rule that each file or name may still have. They only
+//! shrink. `tests/allowances/NAME.txt` has one line for each key with breaches: the key, a blank,
+//! the count, sorted by key. A higher count fails, and so does a lower one: lower the number or
+//! delete the line, so that no breach comes back. `UPDATE=1` writes the file. It refuses a higher
+//! sum or entry, but an entry may get another key, because files move.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +12,7 @@ use toolexec_tests::workspace;
 /// The number of breaches of each key; never 0.
 pub(crate) type BreachCounts = BTreeMap<String, usize>;
 
-/// Prints the sum of a rule's breaches, and fails unless every count equals its allowance. `about`
-/// describes the breaches of a key, if known.
+/// Prints the sum of breaches, and fails unless each equals its allowance. `about` describes a key.
 pub(crate) fn check_allowance(
     name: &str,
     of: &str,

@@ -1,16 +1,13 @@
-//! No list of an enum's values is kept by hand. The values of a closed set are defined once; lists,
-//! texts and parsers are generated from there.
-//!
-//! Three patterns count, for each file:
+//! No list of an enum's values is kept by hand: a closed set defines its values once, and lists,
+//! texts and parsers are generated from there. Three patterns count, for each file:
 //! - an array of all values of an enum (`[Kind::A, Kind::B]`, in tests only as a `const`), and a
 //!   `const` with at least half of them, because a value may have been forgotten;
 //! - a `match` from two or more values to texts without blanks (`Self::A => "a"`);
 //! - a `match` from two or more such texts to values (`"a" => Some(Self::A)`).
 //!
-//! A text that is not the value's own is a column of a closed set (`Self::A => "a-signature"`): it
-//! is written once, and the compiler finds a missing value. A sentence for each value does not
-//! count either, for the same reason. The body of a `macro_rules!` has variables in place of
-//! values, so it never counts.
+//! A text that is not the value's own is a column of a closed set (`Self::A => "a-signature"`),
+//! written once: the compiler finds a missing value, as it does for a sentence for each value. The
+//! body of a `macro_rules!` has variables in place of values, so it never counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,8 +89,7 @@ fn owner<'a>(head: &[RustToken<'a>]) -> Option<&'a str> {
     owner
 }
 
-/// Returns the enum and the value at the end of a path (`crate::kind::Kind::A`), and the position
-/// after it.
+/// Returns enum and value at the end of a path (`crate::kind::Kind::A`), and the position after it.
 fn value<'a>(code: &[RustToken<'a>], owner: Option<&'a str>) -> Option<(&'a str, &'a str, usize)> {
     let mut end = 0;
     while code.get(end).is_some_and(RustToken::is_word)
@@ -126,7 +122,7 @@ fn parts<'t, 'a>(body: &'t [RustToken<'a>]) -> Vec<&'t [RustToken<'a>]> {
     found
 }
 
-/// Returns whether the body of an array lists the values of an enum: all, or half of them in a `const`.
+/// Returns whether an array lists the values of an enum: all, or half of them in a `const`.
 fn is_list<'a>(
     body: &[RustToken<'a>],
     owner: Option<&'a str>,

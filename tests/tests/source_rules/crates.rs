@@ -1,5 +1,4 @@
-//! The crates: each imports only the crates that ARCHITECTURE.md allows, and links no forbidden
-//! library.
+//! The crates: each imports only what ARCHITECTURE.md allows, and links no forbidden library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -102,18 +101,17 @@ fn the_daemon_links_no_network() {
     // Cargo.lock does not mark optional dependencies; `cargo tree` omits them.
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["tree", "-p", "daemon", "-e", "normal", "--prefix", "none", "--format", "{p}"]);
-    let said = cargo.args(["--locked", "--offline"]).current_dir(workspace()).output().unwrap();
-    let tree = String::from_utf8(said.stdout).unwrap();
+    let output = cargo.args(["--locked", "--offline"]).current_dir(workspace()).output().unwrap();
+    let tree = String::from_utf8(output.stdout).unwrap();
     let linked: BTreeSet<_> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
-    let error = String::from_utf8_lossy(&said.stderr);
+    let error = String::from_utf8_lossy(&output.stderr);
     assert!(linked.contains("egress") && linked.len() > 20, "no tree: {error}");
     let network = ["hyper", "tokio", "http", "hickory", "mio", "rustls", "tls"];
     let wrong: Vec<_> =
         linked.iter().filter(|name| network.iter().any(|word| name.contains(word))).collect();
     // `notify` uses it to watch files.
     assert_eq!(wrong, [&"mio"]);
-    // A build of the whole workspace also gives the program's dependencies to the library, which
-    // must not use them.
+    // A workspace build gives the program's dependencies to the library, which must not use them.
     for source in sources() {
         let path = &source.path;
         if path.starts_with("egress/src") && !path.starts_with("egress/src/proxy") {

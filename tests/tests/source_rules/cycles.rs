@@ -1,12 +1,10 @@
-//! No file of a crate imports itself through other files.
-//!
-//! The graph has a node for each file of a crate's `src/` that its roots lead to, without the code
-//! of tests. A file imports another if a `use` line, or a path in its code, names that module or an
-//! item of it. A re-exported name (`pub use`) leads to the file that defines it. It also leads to
-//! the re-exporting module, unless that contains the importer. Two kinds of lines import nothing:
+//! No file of a crate imports itself through other files. The graph has a node for each file of a
+//! crate's `src/` that its roots lead to, without tests. A file imports another if a `use` line, or
+//! a path in its code, names that module or an item of it. A re-exported name (`pub use`) leads to
+//! the file that defines it, and to the re-exporting module unless that contains the importer. Two
+//! kinds of lines import nothing:
 //! - `mod x;`, because a declaration uses nothing of the module;
-//! - `pub use x::Name;` of a module inside this one, unless the rest of the file uses `Name` too:
-//!   it only re-exports.
+//! - `pub use x::Name;` of a module inside this one, unless the rest of the file uses `Name` too.
 //!
 //! The allowance counts the imports that are part of a cycle, by importing file.
 
@@ -37,7 +35,7 @@ fn imports(tree: &ModuleTree<'_>) -> Imports {
 
 /// Returns whether an import only re-exports an item of a module inside this one.
 fn is_reexport(tree: &ModuleTree<'_>, module: usize, import: &Import<'_>) -> bool {
-    let said = |name: &str| {
+    let is_used_here = |name: &str| {
         let file = &tree.modules[module].file;
         let mut code = tree.modules.iter().filter(|it| it.file == *file).flat_map(|it| &it.code);
         code.any(|token| token.is_word() && token.text == name)
@@ -45,11 +43,10 @@ fn is_reexport(tree: &ModuleTree<'_>, module: usize, import: &Import<'_>) -> boo
     let target = tree.resolve(module, &import.path).map(|(target, _)| target.module());
     import.is_public
         && target.is_some_and(|target| tree.is_below(target, module))
-        && !import.name.is_some_and(said)
+        && !import.name.is_some_and(is_used_here)
 }
 
-/// Adds the files to which a path leads: the one that defines the item, and those that re-export
-/// it.
+/// Adds the files to which a path leads: the defining one, and those that re-export the item.
 fn add_import(tree: &ModuleTree<'_>, module: usize, path: &[&str], found: &mut Imports) {
     let Some((target, passed)) = tree.resolve(module, path) else { return };
     let passed = passed.into_iter().filter(|it| !tree.is_below(module, *it));

@@ -7,8 +7,7 @@ use toolexec_tests::workspace;
 
 use crate::sources::sources;
 
-/// Returns the functions that `cargo test` runs: marked as tests, or run for both users by
-/// `as_both!`.
+/// Returns the functions that `cargo test` runs: tests, and those run for both users by `as_both!`.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for source in sources() {

@@ -18,9 +18,9 @@ fn every_program_says_what_it_may_do() {
         let program = path.ends_with("src/main.rs") || path.parent().unwrap().ends_with("src/bin");
         if program {
             programs += 1;
-            let said = text.lines().take_while(|line| line.starts_with("//!"));
-            let told = said.clone().any(|line| line.starts_with("//! SECURITY"));
-            assert!(told, "{}: no SECURITY paragraph at its head", path.display());
+            let head = text.lines().take_while(|line| line.starts_with("//!"));
+            let states_security = head.clone().any(|line| line.starts_with("//! SECURITY"));
+            assert!(states_security, "{}: no SECURITY paragraph at its head", path.display());
         }
     }
     assert_eq!(programs, 5);

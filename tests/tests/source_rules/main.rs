@@ -1,6 +1,5 @@
-//! Rules for the source: allowed imports between crates, places of `unsafe`, first lines of files,
-//! vague names. Every invariant of ARCHITECTURE.md names an existing test, and the recipes of
-//! CONTRIBUTING.md are correct.
+//! Rules for the source: imports between crates, places of `unsafe`, first lines of files, vague
+//! names, the tests of ARCHITECTURE.md's invariants, and the recipes of CONTRIBUTING.md.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,6 +12,7 @@ mod closed_sets;
 mod crates;
 mod cycles;
 mod documents;
+mod glossary;
 mod heads;
 mod modules;
 mod names;

@@ -1,8 +1,6 @@
-//! The modules of a crate, as far as imports show: the file of each module, and the item that a
-//! path names.
-//!
-//! `names` of a module are those that its `use` lines bind. A name that neither a `use` line nor a
-//! child module binds counts as an item of the module itself.
+//! The modules of a crate, as far as imports show: the file of each, and the item that a path
+//! names. `names` of a module are those that its `use` lines bind. A name that neither a `use` line
+//! nor a child module binds counts as an item of the module itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

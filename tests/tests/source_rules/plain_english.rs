@@ -1,11 +1,8 @@
-//! Comments, messages and pages use the words that other programs use.
-//!
-//! The rule covers the comments of each Rust file, string literals with a blank in shipped code,
-//! and Markdown pages: those at the top, those in `docs/`, and each README. Backquotes and fenced
-//! blocks contain names and programs, and are left out. `docs/rules.md` is generated from the code.
-//!
-//! If a text must have one of these words, a comment with the marker `plain-english: quotation`
-//! exempts the lines up to the next empty one.
+//! Comments, messages and pages use the words that other programs use: the comments of each Rust
+//! file, string literals with a blank in shipped code, and Markdown pages (at the top, in `docs/`,
+//! and each README). Backquotes, fenced blocks and the generated `docs/rules.md` are left out. If a
+//! text must have one of these words, a comment with the marker `plain-english: quotation` exempts
+//! the lines up to the next empty one.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -182,7 +179,6 @@ fn exempt(text: &str) -> Vec<usize> {
     found
 }
 
-/// Returns the names of the pages.
 fn pages() -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for directory in ["", "docs"] {

@@ -1,5 +1,4 @@
-//! The recipes of CONTRIBUTING.md: the patch of each applies to this tree, and changes the files
-//! that the recipe lists.
+//! The recipes of CONTRIBUTING.md: each patch applies here, and changes the files that it lists.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,5 @@
 //! The text of a Rust file, divided into code, comments and literals.
 
-/// The kind of a part of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RustPart {
     Code,
@@ -12,7 +11,6 @@ pub(crate) enum RustPart {
     Char,
 }
 
-/// A piece of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RustPiece<'a> {
     pub(crate) part: RustPart,

@@ -23,7 +23,6 @@ pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
     ("xtask", &[]),
 ];
 
-/// A Rust file.
 pub(crate) struct RustSource {
     /// Its path below the workspace.
     pub(crate) path: PathBuf,

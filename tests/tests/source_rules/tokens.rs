@@ -1,9 +1,7 @@
-//! The tokens of a Rust file, with or without the code of tests. This is not a parser: it knows
-//! only as much of the grammar as the checks need.
+//! The tokens of a Rust file, with or without test code. Not a parser: only what checks need.
 
 use crate::rust_text::{RustPart, pieces};
 
-/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RustTokenKind {
     /// An identifier, a keyword or a number.

@@ -9,8 +9,7 @@ use crate::tokens::{RustToken, begins_item};
 /// Names that each crate may define, as modules of the standard library do.
 const CONVENTIONS: [&str; 4] = ["Config", "Error", "Options", "Report"];
 
-/// Returns the names that code defines as `struct`, `enum`, `union`, `trait` or `type`. Associated
-/// types are left out.
+/// Returns the names of each `struct`, `enum`, `union`, `trait`, `type`, except associated types.
 pub(crate) fn definitions<'a>(code: &[RustToken<'a>]) -> Vec<&'a str> {
     let mut found = Vec::new();
     // For each open brace, whether it is of an `impl` or of a `trait`.
@@ -37,8 +36,7 @@ pub(crate) fn definitions<'a>(code: &[RustToken<'a>]) -> Vec<&'a str> {
     found
 }
 
-/// Returns the number of definitions of each name that has too many. The first part of a path is
-/// its crate.
+/// Returns the count of each name with too many definitions. A path begins with its crate.
 fn duplicates(defined: &[(&str, &str)]) -> BTreeMap<String, usize> {
     let mut by_name: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for (name, file) in defined {

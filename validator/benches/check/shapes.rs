@@ -1,5 +1,4 @@
-//! Requests of maximum size, each hostile to one part of the check. They must keep to their names:
-//! a shape that is refused before that part measures nothing.
+//! Requests of maximum size, each hostile to one part of the check, which it must reach.
 
 use validator::REQUEST_BYTES_MAX;
 
@@ -29,41 +28,40 @@ pub(crate) fn with(request: &str, from: &str, to: &str) -> Vec<u8> {
 pub(crate) fn ordinary(request: &str, bytes: usize) -> Vec<u8> {
     let line = "The script reads the table once and writes two files; a row without a value is \
                 counted (see `stats.py`),\nand left out of the *means*. It takes 1.5 s at most.\n";
-    let room = bytes - request.len() - 2;
-    with(request, PROSE, &format!("{PROSE}\n\n{}", fill(line, room)))
+    let rest = bytes - request.len() - 2;
+    with(request, PROSE, &format!("{PROSE}\n\n{}", fill(line, rest)))
 }
 
 /// Returns every shape with its name; `request` is a valid one.
 pub(crate) fn all(request: &str) -> Vec<(String, Vec<u8>)> {
-    let room = REQUEST_BYTES_MAX - request.len() - 16;
+    let rest = REQUEST_BYTES_MAX - request.len() - 16;
     let mut shapes = Vec::new();
     for (name, piece) in BODIES {
-        let body = format!("{PROSE}\n\n{}", fill(piece, room));
+        let body = format!("{PROSE}\n\n{}", fill(piece, rest));
         shapes.push((format!("text: {name}"), with(request, PROSE, &body)));
     }
     for (name, head, piece) in FRONTS {
         let yaml = format!("---\n{head}{}\n---\n", fill(piece, FRONT_BYTES));
-        shapes.push((format!("yaml: {name}"), (yaml + &fill(LINE, room - FRONT_BYTES)).into()));
+        shapes.push((format!("yaml: {name}"), (yaml + &fill(LINE, rest - FRONT_BYTES)).into()));
     }
     for (name, piece) in COMMANDS {
         let line = format!("python stats.py {} ", fill(piece, COMMAND_BYTES));
         shapes.push((format!("command: {name}"), with(request, COMMAND, &line)));
     }
     for (name, piece) in ITEMS {
-        let items = format!("{INPUTS}\n{}", fill(piece, room));
+        let items = format!("{INPUTS}\n{}", fill(piece, rest));
         shapes.push((format!("items: {name}"), with(request, INPUTS, &items)));
     }
-    shapes.push(("yaml: many short keys".to_owned(), many_keys(room)));
+    shapes.push(("yaml: many short keys".to_owned(), many_keys(rest)));
     shapes.push(("items: all declared".to_owned(), declared(request)));
     shapes.push(("bytes: not UTF-8".to_owned(), vec![0xff; REQUEST_BYTES_MAX]));
     shapes.push(("bytes: an error a line".to_owned(), fill(ERRORS, REQUEST_BYTES_MAX).into()));
     shapes
 }
 
-/// Returns distinct keys, in front matter larger than a request may have and smaller than a result
-/// may have.
-fn many_keys(room: usize) -> Vec<u8> {
-    let keys: String = (0..room / 7).map(|n| format!("{n:05x}:\n")).collect();
+/// Returns distinct keys: too much front matter for a request, but not for a result.
+fn many_keys(length: usize) -> Vec<u8> {
+    let keys: String = (0..length / 7).map(|n| format!("{n:05x}:\n")).collect();
     format!("---\n{keys}---\n").into_bytes()
 }
 
@@ -74,8 +72,8 @@ fn declared(request: &str) -> Vec<u8> {
     let yaml: String =
         (0..count).map(|n| format!("  - name: f{n:04}\n    sha256: {digest}\n")).collect();
     let line: String = (0..count).map(|n| format!(" /in/f{n:04}")).collect();
-    let room = REQUEST_BYTES_MAX - request.len() - yaml.len() - 64;
-    let items = format!("{INPUTS}\n{}\n", fill(&format!("{line}\n"), room));
+    let rest = REQUEST_BYTES_MAX - request.len() - yaml.len() - 64;
+    let items = format!("{INPUTS}\n{}\n", fill(&format!("{line}\n"), rest));
     let text = request.replacen("inputs:\n", &format!("inputs:\n{yaml}"), 1);
     with(&text, INPUTS, &items)
 }

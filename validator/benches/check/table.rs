@@ -21,8 +21,7 @@ pub(crate) fn shown(seconds: f64) -> String {
     }
 }
 
-/// Prints the slowest rows, slowest first, including every row over its goal, and the number of
-/// those.
+/// Prints the slowest rows first, at least those over their goal, and the number of those.
 pub(crate) fn print(title: &str, shown_least: usize, rows: &mut [Measurement]) {
     if rows.is_empty() {
         return;

@@ -1,6 +1,5 @@
 //! Reports characters outside single quotes that a shell would interpret: operators, expansions,
-//! patterns. It reports and continues, so that one pass shows every violation; it must never expand
-//! anything.
+//! patterns. It continues, so that one pass shows every violation; it must never expand anything.
 
 use std::ops::Range;
 
@@ -110,8 +109,7 @@ impl Splitter<'_, '_> {
         self.at = at.end;
     }
 
-    /// Returns true if the word so far is `2` or `{name}`, which belongs to a redirection right
-    /// after it.
+    /// Returns true if the word so far is `2` or `{name}`, part of a redirection right after it.
     fn names_a_stream(&self) -> bool {
         let all_bare = self.word.iter().all(|(_, how)| *how == CharQuoting::Bare);
         let text: String = self.word.iter().map(|(c, _)| *c).collect();

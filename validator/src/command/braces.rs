@@ -95,8 +95,7 @@ fn is_separator(raw: &[char], at: usize) -> bool {
     }
 }
 
-/// Returns true for `{}` or a lone `{` at the start of the text or after an escaped blank; bash
-/// leaves these unchanged.
+/// Returns true for `{}` or a lone `{` at the start or after an escaped blank; bash keeps these.
 fn is_plain_pair(raw: &[char], start: usize, at: usize) -> bool {
     let blank = |c: &char| *c == ' ' || *c == '\t';
     let before = at.checked_sub(1).filter(|_| at > start).and_then(|before| raw.get(before));

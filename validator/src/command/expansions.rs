@@ -1,8 +1,6 @@
-//! Classifies a finished word as bash does: an assignment, a home directory, a reserved word. The
-//! rules are from bash's manual, and a test compares them with bash itself. They never depend on
-//! this host.
+//! Classifies a finished word as bash does: an assignment, a home directory, a reserved word. From
+//! bash's manual; a test compares with bash itself. The rules never depend on this host.
 
-/// The quoting of a character in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CharQuoting {
     Bare,
@@ -24,8 +22,7 @@ pub(crate) fn is_reserved(text: &str) -> bool {
     RESERVED.contains(&text)
 }
 
-/// Returns the index of the value if the word is `NAME=…`, `NAME+=…` or `NAME[…]=…`. The name must
-/// be unquoted; a subscript may be quoted.
+/// Returns the value's index in `NAME=…`, `NAME+=…`, `NAME[…]=…`. Only a subscript may be quoted.
 pub(crate) fn assignment(word: &[QuotedChar]) -> Option<usize> {
     let name = name_length(word)?;
     let mut at = name;
@@ -70,8 +67,7 @@ fn subscript_end(word: &[QuotedChar], open: usize) -> Option<usize> {
 }
 
 /// Returns the first bare `~` for which bash would look up a home directory: at the start of a
-/// word, or in an assignment after its `=` or after a `:`. A quote before the next slash makes it
-/// plain.
+/// word, or in an assignment after its `=` or a `:`. A quote before the next slash makes it plain.
 pub(crate) fn home_tilde(word: &[QuotedChar]) -> Option<usize> {
     if bare(word, 0) == Some('~') {
         return is_login(word, 1, &['/']).then_some(0);

@@ -32,8 +32,7 @@ pub(crate) fn strip(line: &TextLine<'_>, report: &mut Report) -> Range<usize> {
     start..end
 }
 
-/// Returns the byte range of the text without the blanks around it; a blank after a backslash is
-/// kept.
+/// Returns the byte range of the text without blanks around it; one after a backslash is kept.
 pub(crate) fn without_blanks(text: &str) -> Range<usize> {
     let start = text.len() - text.trim_start_matches([' ', '\t']).len();
     let rest = text.get(start..).unwrap_or("");

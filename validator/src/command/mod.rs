@@ -1,5 +1,4 @@
-//! The command of a request: finds it in its section, splits it into words, and checks each word.
-//! It is never run here, and no component may ever pass it to a shell.
+//! A request's command: found, split, checked, never run. No component may pass it to a shell.
 
 mod argv;
 mod bare;
@@ -76,8 +75,7 @@ fn find_command<'s, 'a>(section: &'s Section<'a>, report: &mut Report) -> Option
     Some(first)
 }
 
-/// Returns the words of one command line, checked without a front matter, so declared files are not
-/// considered.
+/// Returns the words of one command line. Without a front matter, declared files do not count.
 ///
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.
@@ -87,8 +85,7 @@ pub fn command_words(text: &str) -> Result<Vec<String>, Vec<Violation>> {
     })
 }
 
-/// Returns the words that a shell would see in one line, by syntax alone. The program and its files
-/// are not checked.
+/// Returns the words that a shell would see in one line, by syntax alone: no check of the program.
 ///
 /// # Errors
 /// Every violation, warnings included, if one of them is an error; the line is line 1.

@@ -1,5 +1,4 @@
-//! The effect of each bare shell operator: its code, its message, its length. This module looks at
-//! characters only and must never decide whether they are bare.
+//! Each bare shell operator: code, message, length. It must never decide if characters are bare.
 
 use crate::code::Code;
 

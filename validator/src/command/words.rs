@@ -30,8 +30,7 @@ impl ShellWord {
     }
 }
 
-/// Splits this byte range of the line into words. Assignments before the command name are reported
-/// and omitted.
+/// Splits this byte range into words. Assignments before the command name are reported and omitted.
 pub(crate) fn split(
     line: &TextLine<'_>,
     part: Range<usize>,

@@ -1,5 +1,4 @@
-//! One line of text. It must never contain a line end, so that text printed on its own line cannot
-//! begin another line.
+//! One line of text. It must never contain a line end, so it cannot begin another line.
 
 use std::fmt;
 use std::str::FromStr;

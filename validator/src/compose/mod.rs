@@ -17,8 +17,7 @@ pub(crate) use quote::yaml;
 pub use reprint::NotReprintable;
 
 impl Composition {
-    /// Returns the whole file. [`crate::Draft::check`] reads it back as this composition or refuses
-    /// it, and reports each violation with its position.
+    /// Returns the file; [`crate::Draft::check`] reads it back as this composition or refuses it.
     #[must_use]
     pub fn to_text(&self) -> String {
         print::text(self)

@@ -1,5 +1,4 @@
-//! The values from which the text of a request is made. They prove nothing: only the check of the
-//! text decides.
+//! The values from which a request's text is made. Only the check of the text decides.
 
 use model::{Language, RequestId, Sha256, UtcTime};
 
@@ -58,7 +57,7 @@ pub enum ComposedWork {
     /// The line under `## Command`, which [`crate::quote_words`] makes from words. The list of the
     /// request's files follows it.
     Command(OneLine),
-    /// `## Code` and `## DeclaredInputs (JSON)`, of the monty backend.
+    /// `## Code` and `## Inputs (JSON)`, of the monty backend.
     Code(PureCode),
 }
 
@@ -76,8 +75,7 @@ pub struct ComposedInput {
 pub struct ComposedOutput {
     /// The path below /out.
     pub path: OneLine,
-    /// The purpose of the file: readable text, which may have several lines because it is only
-    /// written as a quoted YAML scalar.
+    /// The purpose of the file. It may have several lines: it is only written as a quoted scalar.
     pub description: String,
 }
 

@@ -1,6 +1,5 @@
-//! Prints a composition: front matter in the order of the schema, then the four sections. Text of
-//! the composition appears only where no Markdown reader and no rule of the schema can take it for
-//! structure.
+//! Prints a composition: front matter in the order of the schema, then the four sections. Text
+//! appears only where no Markdown reader and no rule of the schema can take it for structure.
 
 use serde_json::Value;
 

@@ -1,12 +1,10 @@
-//! Quotes words for a command line, and text as a YAML scalar. Our own readers and bash must read
-//! back exactly the input.
+//! Quotes command words and YAML scalars. Our readers and bash must read back exactly the input.
 
 use model::has_deceptive;
 
 use super::line::{NotOneLine, OneLine};
 
-/// Reserved words of bash in the position of a command name. `{`, `!`, `[[` and the like are quoted
-/// because of their characters.
+/// Reserved words of bash as a command name. Quoting covers `{`, `!` and `[[` as characters.
 const RESERVED: [&str; 17] = [
     "if", "then", "elif", "else", "fi", "for", "in", "while", "until", "do", "done", "case",
     "esac", "select", "function", "time", "coproc",
@@ -40,8 +38,7 @@ fn is_plain(word: &str) -> bool {
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&b))
 }
 
-/// Returns true if a plain word may begin the line: not an assignment, a Markdown mark or a
-/// reserved word of the shell.
+/// Returns true if a plain word may begin the line: no assignment, Markdown mark or reserved word.
 fn is_plain_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic() || "_./".contains(c))
         && !word.contains('=')
@@ -68,8 +65,7 @@ pub(crate) fn yaml(text: &str) -> String {
 }
 
 fn is_printable(c: char) -> bool {
-    // YAML excludes U+FFFE and U+FFFF, and the last two code points of every plane are
-    // noncharacters.
+    // YAML excludes U+FFFE and U+FFFF; the last two code points of every plane are noncharacters.
     !has_deceptive(c.encode_utf8(&mut [0; 4])) && u32::from(c) & 0xfffe != 0xfffe
 }
 

@@ -1,5 +1,4 @@
-//! Prints a request anew from its composition. The new text must never read as another request: it
-//! is checked like any other, and is returned only if it reads back the same.
+//! Prints a request anew. The new text is checked, and returned only if it reads back the same.
 
 use std::fmt;
 
@@ -11,9 +10,8 @@ use crate::draft::{Draft, FileLocation};
 use crate::network::Network;
 use crate::request::{Request, Work};
 
-/// The canonical text would not read as the same request. The request itself is valid. Either its
-/// canonical form is too large, or it contains text that counts as a secret or an instruction only
-/// when written on one line.
+/// The canonical text would not read as the same, valid request: it is too large, or contains text
+/// that counts as a secret or an instruction only when written on one line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotReprintable;
 

@@ -1,6 +1,5 @@
-//! Requests of the monty backend: pure code in place of a command, as in upstream's later schema.
-//! They are read and checked here so that a policy can decide about them. No policy of this version
-//! offers the backend, and such a request must never run in another backend instead.
+//! Requests of the monty backend: pure code in place of a command (upstream's later schema),
+//! checked so that a policy can decide. No policy offers it; it must never run elsewhere.
 
 use model::{Language, SourceSpan, TextLine, quote};
 use serde_json::{Map, Value};
@@ -46,8 +45,7 @@ impl PureCode {
         &self.text
     }
 
-    /// Returns the object of `## Inputs (JSON)`: variable names and their values. It is empty if
-    /// the section is missing.
+    /// The object of `## Inputs (JSON)`: variables and their values. Empty without the section.
     #[must_use]
     pub fn inputs(&self) -> &Map<String, Value> {
         &self.inputs
@@ -64,20 +62,20 @@ pub(crate) struct UnsupportedFields<'a> {
 
 pub(crate) fn check_front_matter(
     fields: &FrontMatterFields<'_>,
-    asked: &UnsupportedFields<'_>,
+    requested: &UnsupportedFields<'_>,
     report: &mut Report,
 ) {
     let mut refuse = |key: &str, message: &str, hint: &str| {
         let spot = fields.peek(key).map_or(fields.spot(), |node| node.spot);
         report.error_hint(Code::BackendMismatch, spot, format!("`{key}`: {message}"), hint);
     };
-    if asked.language.is_some_and(|language| language != Language::Python) {
+    if requested.language.is_some_and(|language| language != Language::Python) {
         refuse("language", "the monty backend runs python only", "write `language: python`");
     }
-    if matches!(asked.network, Some(Network::Allowlist(_))) {
+    if matches!(requested.network, Some(Network::Allowlist(_))) {
         refuse("network", "the monty backend has no network", "write `network: none`");
     }
-    let [inputs, outputs] = asked.files;
+    let [inputs, outputs] = requested.files;
     if inputs > 0 {
         let hint = "write `[]` and give values under `## Inputs (JSON)`";
         refuse("inputs", "the monty backend has no files", hint);
@@ -118,14 +116,13 @@ fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
 fn check_fences(section: &Section<'_>, code: &[TextLine<'_>], report: &mut Report) {
     let is_fence = |text: &str| text.starts_with("```") || text.starts_with("~~~");
     let first = trimmed(&section.lines).first().map_or("", |line| line.text.trim());
-    let said = first.trim_start_matches(['`', '~']).trim();
-    if is_fence(first) && !["", "py", "python", "python3"].contains(&said) {
-        let message = format!("`## Code`: the fence is marked {}, not python", quote(said));
+    let language = first.trim_start_matches(['`', '~']).trim();
+    if is_fence(first) && !["", "py", "python", "python3"].contains(&language) {
+        let message = format!("`## Code`: the fence is marked {}, not python", quote(language));
         let hint = "mark it python; the monty backend runs nothing else";
         report.error_hint(Code::BackendMismatch, section.spot, message, hint);
     }
-    // A line within a Python string may begin with the mark; the code then uses the other kind of
-    // fence.
+    // A line within a Python string may begin with the mark; then the code uses the other fence.
     let mark = first.get(..3).filter(|_| is_fence(first)).unwrap_or("```");
     if let Some(line) = code.iter().find(|line| line.text.trim_start().starts_with(mark)) {
         let message = "`## Code`: a fence inside the code";
@@ -164,9 +161,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns true for letters that Python's identifiers treat as plain ASCII ones (NFKC): full-width,
-/// mathematical, letter-like, superscript and subscript letters, the long s, and the characters
-/// that become `_`.
+/// Returns true for letters that Python's identifiers fold to ASCII (NFKC): full-width,
+/// mathematical, letter-like, super- and subscript, the long s, and those that become `_`.
 fn is_folded(c: char) -> bool {
     matches!(
         c,

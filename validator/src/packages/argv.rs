@@ -71,16 +71,14 @@ fn second_of(plain: &str, argv: &[&str], installing: &[&str]) -> Option<String> 
     Some(format!("{plain} {second}"))
 }
 
-/// Returns `go run` with a version, such as `go run example.org/tool@v1`, which fetches its
-/// program.
+/// Returns `go run` with a version (`go run example.org/tool@v1`), which fetches its program.
 fn go_run(argv: &[&str]) -> Option<String> {
     argv.get(1).filter(|second| **second == "run")?;
     let package = argv.iter().skip(2).find(|word| !word.starts_with('-'))?;
     package.contains('@').then(|| "go run …@version".to_owned())
 }
 
-/// Returns the program if a word names a registry: the program fetches from it, then runs the
-/// result.
+/// Returns the program if a word names a registry: it fetches from there, then runs the result.
 fn fetching_program(plain: &str, argv: &[&str]) -> Option<String> {
     let named = argv.iter().skip(1).take(16).any(|word| is_fetched(word));
     named.then(|| format!("{plain} of a registry or URL"))

@@ -1,5 +1,4 @@
-//! Finds installations in program text on the command line. The words count in a string as well:
-//! code can run its own strings, and honest one-line code does not need them.
+//! Finds installations in program text, even in strings, which code can run. Honest code has none.
 
 use super::{is_installer, plain_name};
 
@@ -20,8 +19,7 @@ const CALLS: [&str; 10] = [
 const VERBS: [&str; 9] =
     ["install", "add", "i", "ci", "update", "upgrade", "sync", "dlx", "download"];
 
-/// Returns true if program text, or a line for a shell, contains an installation such as
-/// `pip install x` or `["pip", "install", "x"]`.
+/// Returns true for an installation in code or a shell line, `pip install x` or `"pip", "install"`.
 pub(crate) fn mentions_install(code: &str) -> bool {
     let lower = code.to_ascii_lowercase();
     if CALLS.iter().any(|call| lower.contains(call)) {

@@ -93,7 +93,7 @@ const REGISTRIES: WordTable = WordTable::new(&[
 const VERBLESS_TOOLS: WordTable =
     WordTable::new(&["cpanm", "easy_install", "gdebi", "pip-sync", "xbps-install"]);
 
-/// Words between a tool and its verb: `uv tool_install install`, `yarn global add`.
+/// Words between a tool and its verb: `uv tool install`, `yarn global add`.
 const SUBCOMMANDS: WordTable = WordTable::new(&[
     "component",
     "env",
@@ -154,9 +154,9 @@ pub(crate) fn find_mention(words: &[ProseToken<'_>], index: usize) -> Option<(us
 /// Returns true for `numpy must be installed` or `it should be installed with pip`.
 fn is_required(words: &[ProseToken<'_>], index: usize) -> bool {
     let before = |back: usize| index.checked_sub(back).map_or("", |it| lower(words, it));
-    let asked = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
+    let demanded = before(1) == "be" && ["must", "should", "shall"].contains(&before(2));
     let named = |it: usize| KNOWN_PACKAGES.has(lower(words, it)) || OBJECTS.has(lower(words, it));
-    asked
+    demanded
         && !prose_analysis::is_denied(words, index)
         && (by_tool(words, index).is_some() || prose_analysis::sentence(words, index).any(named))
 }
@@ -174,8 +174,7 @@ fn is_by_tool(words: &[ProseToken<'_>], index: usize) -> bool {
     (AMBIGUOUS.has(tool) || UNAMBIGUOUS.has(tool)) && ["with", "using", "via"].contains(&before)
 }
 
-/// Returns the number of words of `pip install`, `go get x/y`, `uv pip install`,
-/// `apt-get -y install` or `npx x`.
+/// Returns the number of words of `pip install`, `go get x/y`, `apt-get -y install` or `npx x`.
 fn tool_install(words: &[ProseToken<'_>], index: usize) -> Option<usize> {
     let first = words.get(index)?;
     let name = super::plain_name(first.lower.rsplit('/').next().unwrap_or(""));

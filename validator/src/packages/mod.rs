@@ -12,7 +12,6 @@ pub(crate) use mention::find_mention;
 
 use crate::table::WordTable;
 
-/// The hint for every installation.
 pub(crate) const HINT: &str = "use the packages of the runtime, or declare the module as an input";
 
 /// Tools whose names are not English words.

@@ -1,5 +1,4 @@
-//! Checks paths in command words that are not code. Every absolute path counts, because the tool
-//! receives it unchanged.
+//! Checks paths in command words that are not code: every absolute one, as the tool gets it.
 
 use model::{SourceSpan, quote};
 

@@ -13,22 +13,22 @@ fn in_path(c: char) -> bool {
 
 /// Checks program text, and returns the number of violations.
 pub(crate) fn check_code(code: &str, spot: SourceSpan, report: &mut Report) -> usize {
-    let mut told = 0;
+    let mut reported = 0;
     for word in code.split(|c: char| !in_path(c)) {
         let kind = if has_traversal(word) { Some(PathKind::Traversal) } else { host_kind(word) };
         if let Some(kind) = kind {
             report_path(kind, word, spot, report);
-            told += 1;
+            reported += 1;
         }
-        if told == REPORTED_PER_LINE_MAX {
-            return told;
+        if reported == REPORTED_PER_LINE_MAX {
+            return reported;
         }
     }
     if has_file_url(code) {
         report_path(PathKind::Host, "file:", spot, report);
-        told += 1;
+        reported += 1;
     }
-    told
+    reported
 }
 
 /// Returns the names below /in of paths that fill a whole string: `open("/in/x.csv")`. Patterns,

@@ -1,5 +1,4 @@
-//! Finds paths of the host in prose: `read /etc/passwd` instructs, `unlike /etc/passwd` only
-//! mentions.
+//! Finds paths of the host in prose: `read /etc/passwd` instructs, `unlike /etc/passwd` mentions.
 
 use super::{PathKind, has_file_url, has_traversal, host_kind, is_windows, kind_of_absolute};
 use crate::prose_analysis::{self, MentionKind, ProseToken, lower};
@@ -174,8 +173,7 @@ fn kind_of_word(words: &[ProseToken<'_>], index: usize, listing: bool) -> Option
     pieces.find_map(|piece| host_kind(piece).or_else(|| kind_of_file(piece, listing)))
 }
 
-/// Classifies an absolute path with an unknown root: it counts if it has a suffix, or if it is in a
-/// list of files.
+/// Classifies an absolute path of unknown root: it counts with a suffix, or in a list of files.
 fn kind_of_file(path: &str, listing: bool) -> Option<PathKind> {
     let rest = path.strip_prefix('/')?;
     let named = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
@@ -200,18 +198,18 @@ fn classify(words: &[ProseToken<'_>], index: usize) -> MentionKind {
         if COMPARISON_WORDS.has(word) {
             return MentionKind::Mention;
         }
-        let asked = DEMAND_VERBS.has(word)
+        let demanded = DEMAND_VERBS.has(word)
             || ACCESS_VERBS.has(word)
                 && is_verb(word, lower(words, it + 1))
                 && prose_analysis::classify_verb(words, it) == MentionKind::Instruction;
-        if asked {
+        if demanded {
             return MentionKind::Instruction;
         }
     }
     MentionKind::Mention
 }
 
-/// Returns false for nouns: `List of files` and `LogAccess to files` are not instructions.
+/// Returns false for nouns: `List of files` and `Access to files` are not instructions.
 fn is_verb(word: &str, next: &str) -> bool {
     match next {
         "of" | "is" | "was" | "are" | "were" => false,

@@ -1,5 +1,4 @@
-//! Classifies paths in words, in code and in prose: below /in, /out or /tmp, a device, or on the
-//! host. Paths are treated as text; this module must never access a file system.
+//! Classifies paths as text: below /in, /out or /tmp, a device, on the host. Must read no files.
 
 mod argv;
 mod code;
@@ -15,7 +14,6 @@ use crate::table::WordTable;
 /// The maximum number of path violations per line; more of them do not help a reader.
 pub(crate) const REPORTED_PER_LINE_MAX: usize = 20;
 
-/// The hint for every path of the host.
 const HINT: &str = "name files below /in, /out or /tmp";
 
 const HARMLESS_DEVICES: [&str; 7] =
@@ -55,7 +53,6 @@ const HOST_ROOTS: WordTable = WordTable::new(&[
     "workspace",
 ]);
 
-/// The kind of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PathKind {
     Allowed,
@@ -112,8 +109,7 @@ pub(crate) fn relative(path: &str) -> Option<String> {
     Some(parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Returns true if the text is a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`,
-/// `%USERPROFILE%\x`.
+/// Returns true for a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`, `%USERPROFILE%\x`.
 fn is_home(text: &str) -> bool {
     let user = text.strip_prefix('~').and_then(|rest| rest.split_once('/'));
     let hidden = |(user, rest): (&str, &str)| {
@@ -154,8 +150,7 @@ fn host_kind(word: &str) -> Option<PathKind> {
         return Some(PathKind::Host);
     }
     let root = word.strip_prefix('/')?.split('/').find(|part| !part.is_empty())?;
-    // These roots can also be names in a request, so they count only with more components after
-    // them.
+    // These roots can also be names in a request: they count only with components after them.
     if ["data", "host", "private", "run", "workspace"].contains(&root)
         && word.trim_end_matches('/').len() == root.len() + 1
     {

@@ -1,10 +1,8 @@
 //! The rules for text that people read: everything except the command and the YAML form. They never
-//! claim anything about the behavior of a script; only the text itself is checked.
-//!
-//! Front matter is part of the request. A host path or an installation is an error there, unless
-//! the sentence forbids it (`Continue access to /etc`). In prose, an instruction is an error and a
-//! mention is a warning (see [`crate::speech`] for the reason). In a list of files, a host path is
-//! always an error.
+//! claim anything about the behavior of a script; only the text itself is checked. In front matter,
+//! a host path or an installation is an error unless the sentence forbids it (`No access to /etc`).
+//! In prose, an instruction is an error and a mention is a warning (see [`crate::prose_analysis`]
+//! for the reason). In a list of files, a host path is always an error.
 
 use model::{SourceSpan, TextLine, has_deceptive, quote};
 
@@ -87,8 +85,7 @@ fn check_values(node: &YamlNode, own: bool, report: &mut Report) {
     }
 }
 
-/// Returns true if a value is one word and not a path. Most values are, and an instruction has at
-/// least two words.
+/// Returns true for one word that is not a path. Most values are; an instruction has two words.
 fn is_plain_word(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);
     text.bytes().all(plain) && !text.contains("..")
@@ -107,17 +104,17 @@ fn check_words(
     place: &dyn Fn(&ProseToken<'_>, usize) -> SourceSpan,
     report: &mut Report,
 ) {
-    let (mut line, mut told, mut warned) = (0, 0, Vec::new());
+    let (mut line, mut reported, mut warned) = (0, 0, Vec::new());
     for (index, word) in words.iter().enumerate() {
         // The report is full, so further violations would be dropped.
         if report.is_full() {
             return;
         }
         if word.line != line {
-            (line, told, warned) = (word.line, 0, Vec::new());
+            (line, reported, warned) = (word.line, 0, Vec::new());
         }
         // Limits the violations of a line, which is refused already.
-        if told >= paths::REPORTED_PER_LINE_MAX {
+        if reported >= paths::REPORTED_PER_LINE_MAX {
             continue;
         }
         for (found, wrong, count) in findings_at(words, index, text).into_iter().flatten() {
@@ -127,7 +124,7 @@ fn check_words(
             }
             let spot = place(word, end_on_first_line(words, index, count));
             if wrong {
-                told += 1;
+                reported += 1;
                 report.error_hint(code, spot, found.message(), found.hint());
             } else {
                 warned.push(code);
@@ -139,8 +136,7 @@ fn check_words(
     }
 }
 
-/// Returns the findings that begin at this word: the finding, true for an error, and the number of
-/// words.
+/// Returns the findings that begin at this word, each with true for an error and its word count.
 fn findings_at<'a>(
     words: &[ProseToken<'a>],
     index: usize,

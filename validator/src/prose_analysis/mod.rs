@@ -1,10 +1,8 @@
-//! Classifies a phrase of prose as an instruction, a denial or a mention. The classification uses a
-//! few English words around the phrase, never the meaning; an unclear case counts as a mention.
-//!
-//! An instruction in a request tries to have the forbidden action done, by the operator or by an
-//! agent that reads the text. So it is refused. A sentence that merely names `/etc/passwd` or
-//! `pip install` does nothing, and refusing it would teach authors to write less about a request.
-//! So it is a warning for the approver.
+//! Classifies a phrase of prose as an instruction, a denial or a mention, by a few English words
+//! around it, never the meaning; an unclear case counts as a mention. An instruction tries to have
+//! the forbidden action done, by the operator or an agent that reads the text, so it is refused. A
+//! sentence that merely names `/etc/passwd` or `pip install` does nothing, and refusing it would
+//! teach authors to write less about a request. So it is a warning for the approver.
 
 mod tokens;
 
@@ -137,8 +135,7 @@ fn is_instructed(words: &[ProseToken<'_>], index: usize) -> bool {
     false
 }
 
-/// Returns true for a statement such as `pip install is forbidden`; `pip install x is required` is
-/// a demand.
+/// Returns true for a statement (`pip install is forbidden`), not for a demand (`… is required`).
 fn is_subject(words: &[ProseToken<'_>], index: usize) -> bool {
     let ahead = (index + 1..index + 5).take_while(|it| continues(words, *it));
     let mut finite = ahead.filter(|it| FINITE_VERBS.has(lower(words, *it)));
@@ -155,8 +152,7 @@ fn has_subject(words: &[ProseToken<'_>], index: usize) -> bool {
     })
 }
 
-/// Returns true for a condition such as `when you run it` or `if you must`, which instructs
-/// nothing.
+/// Returns true for a condition (`when you run it`, `if you must`), which instructs nothing.
 fn is_condition(words: &[ProseToken<'_>], you: usize) -> bool {
     lower(words, you) == "you"
         && you.checked_sub(1).is_some_and(|it| {
@@ -182,7 +178,7 @@ pub(crate) fn is_denied(words: &[ProseToken<'_>], index: usize) -> bool {
         let word = lower(words, it);
         let denies =
             DENIAL_WORDS.has(word) || word.ends_with("n't") || word.ends_with("n\u{2019}t");
-        // `Continue problem, do it` is not a denial; `do not, whatever happens, do it` is.
+        // `No problem, do it` is not a denial; `do not, whatever happens, do it` is.
         let answer = word == "no" && clauses > 0;
         let only = word == "not" && lower(words, it + 1) == "only";
         if it < index && denies && !answer && !only && !is_after_condition(words, it) {

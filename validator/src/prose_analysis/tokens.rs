@@ -1,5 +1,4 @@
-//! Splits prose into words with positions. Markdown and HTML marks only separate words. Text in a
-//! comment, a fence or a table is read like any other text: nothing may hide there.
+//! Splits prose into words with positions. Marks only separate words: nothing may hide in markup.
 
 use std::borrow::Cow;
 
@@ -33,7 +32,6 @@ pub(crate) struct ProseToken<'a> {
 const ABBREVIATIONS: WordTable =
     WordTable::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
 
-/// Returns the words of these lines in order.
 pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ProseToken<'a>> {
     let mut reader = ProseTokenizer {
         words: Vec::new(),

@@ -1,5 +1,4 @@
-//! The intent digest: the effect of a request, without the approver and the time of approval. Two
-//! requests with different effects must never share it.
+//! The digest of a request's effect, without its approval. Different effects never share it.
 
 use std::collections::BTreeMap;
 
@@ -33,9 +32,8 @@ struct IntentLimits {
     time_limit_sec: u64,
 }
 
-/// Returns the SHA-256 of the compact JSON object of argv, hosts, inputs, limits, network, outputs
-/// and request_id, and for code also of code and code_inputs. Keys are in code point order. Hosts
-/// and outputs are sets, so they are sorted.
+/// Returns the SHA-256 of the compact JSON of argv, hosts, inputs, limits, network, outputs and
+/// request_id, for code also code and code_inputs, in code point order; sets are sorted.
 pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
     let mut hosts: Vec<String> = parts.network.hosts().iter().map(ToString::to_string).collect();
     hosts.sort();

@@ -15,8 +15,7 @@ use crate::risk::Risk;
 pub(crate) use self::model::RequestParts;
 pub use self::model::{Backend, Constraint, OwnerUid, RequestedBy, Work};
 
-/// A request that is well-formed under the normative schema (seed 002). It says nothing about
-/// approval, approvers, or permission to run here.
+/// A request well-formed under the schema (seed 002). It says nothing about approval or permission.
 #[must_use]
 pub struct Request {
     bytes: Vec<u8>,
@@ -167,8 +166,7 @@ impl Request {
         }
     }
 
-    /// Returns true if the command line contains program text, which no declared file shows. Only
-    /// known programs are recognized.
+    /// Returns true if the line of a known program contains program text, which no file shows.
     #[must_use]
     pub fn has_inline_code(&self) -> bool {
         crate::command::has_inline_code(self.argv())

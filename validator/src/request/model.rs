@@ -1,5 +1,4 @@
-//! The values of a request's text, and the owner of its file. They prove nothing: only a
-//! [`super::Request`] proves a check.
+//! The values of a request's text, and its owner. Only a [`super::Request`] proves a check.
 
 use model::{Language, RequestId, UtcTime};
 

@@ -1,6 +1,5 @@
-//! The files that a result states: paths below /out with digests in the front matter, and the same
-//! in `## Outputs`. The two must never contradict each other, because people read one and programs
-//! the other.
+//! The files that a result states: paths below /out with digests in the front matter and in `##
+//! Outputs`. They must never contradict each other: people read one and programs the other.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +21,7 @@ pub(super) struct Artifacts {
     shown: BTreeMap<String, Vec<Option<Sha256>>>,
 }
 
-/// Reads `artifacts`. Returns None if the key is missing or a path is unreadable, because the text
-/// then has nothing to agree with.
+/// Reads `artifacts`; None if it is missing or a path is unreadable, so nothing can agree with it.
 pub(super) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Artifacts> {
     fields.peek("artifacts")?;
     let mut found = Some(Artifacts::default());

@@ -1,6 +1,5 @@
 //! Content that a result must not contain: payloads, instructions, claims about policy. Each line
-//! is checked separately, so that a record can withhold exactly the lines with findings. The check
-//! must never depend on the lines around it.
+//! is checked alone: a record can withhold exactly the lines with findings.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,8 +15,7 @@ use super::tokens::ResultTokens;
 use super::window::LiteralCheck;
 use super::{impersonation, instruction, payload, policy_claim, script};
 
-/// A line without one of these contains no instruction in words and no claim; most lines contain
-/// none.
+/// A line without one of these, like most lines, contains no instruction in words and no claim.
 const TRIGGER_WORDS: [&str; 32] = [
     "run",
     "execut",
@@ -177,8 +175,7 @@ const VERBATIM_KEYS: [&str; 10] = [
     "request_id",
 ];
 
-/// Reports findings in the values of the front matter, where escapes and folded lines hide text
-/// from the check of the source.
+/// Reports findings in front matter values, where escapes and folded lines hide text in the source.
 pub(super) fn check_front_matter(node: &YamlNode, report: &mut Report) {
     match &node.value {
         YamlValue::Scalar { text, .. } => {

@@ -1,5 +1,4 @@
-//! The front matter of a result: upstream's keys and the constraints on their values. Two keys
-//! about the same fact must never differ.
+//! A result's front matter: upstream's keys and values. Two keys on one fact must never differ.
 
 use model::{RequestId, ResultId, Sha256, UtcTime, WithSpan, quote};
 
@@ -118,8 +117,7 @@ fn check_network(fields: &FrontMatterFields<'_>, report: &mut Report) {
     }
 }
 
-/// Returns true for a host name or an address of either version, with an optional port. The check
-/// only asks whether a destination is possible; it does not apply the policy again.
+/// Returns true for a host name or IP address with an optional port. Policy is not applied.
 fn is_destination(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
         // An IPv6 address with a port is in brackets.

@@ -1,5 +1,4 @@
-//! Finds instructions in words to fetch or to execute. A report that something asked for it is not
-//! an instruction, and neither is a negation. The search must never look beyond the line.
+//! Finds instructions to fetch or execute, not reports or negations. Must never leave the line.
 
 use std::ops::Range;
 
@@ -16,7 +15,6 @@ type Phrase = fn(&ResultTokens<'_>, usize) -> Option<usize>;
 const ORDERS_TO_READER: [Phrase; 5] =
     [the_following, inline_command, fetch_and_run, fetch_url, forget_orders];
 
-/// Returns the first instruction of the line.
 pub(super) fn find(words: &ResultTokens<'_>) -> Option<Range<usize>> {
     let verbs = RUN.or(PUT_IN).or(FETCH).or(FORGET);
     let mut fetcher = None;
@@ -158,7 +156,7 @@ fn forget_orders(words: &ResultTokens<'_>, verb: usize) -> Option<usize> {
 
 /// Matches `please execute`, `you must run` or `you need to download`.
 fn addressed(words: &ResultTokens<'_>, index: usize) -> Option<usize> {
-    let told = RUN.or(FETCH);
+    let verbs = RUN.or(FETCH);
     let verb = if words.is(index, PLEASE) {
         index + 1
     } else if !words.is(index, YOU) || !words.joined(index + 1) {
@@ -170,7 +168,7 @@ fn addressed(words: &ResultTokens<'_>, index: usize) -> Option<usize> {
     } else {
         return None;
     };
-    (words.is(verb, told) && words.joined(verb) && words.is_asserted(verb)).then_some(verb)
+    (words.is(verb, verbs) && words.joined(verb) && words.is_asserted(verb)).then_some(verb)
 }
 
 /// Matches `system: you are …` at the beginning of a line: a forged turn of a chat.

@@ -1,5 +1,4 @@
-//! The words for the rules about instructions and claims, each with its meanings. The lookup must
-//! ignore case.
+//! The words of the rules about instructions and claims. The lookup must ignore case.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -7,7 +6,6 @@ use std::sync::LazyLock;
 
 use model::Language;
 
-/// The meanings of one word.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct WordMeanings(u64);
 
@@ -49,8 +47,8 @@ lexicon! {
     15 COMMAND_NAME "sudo curl wget bash sh zsh python python3 pip pip3 pipx npm npx apt apt-get \
              yum dnf brew chmod chown rm docker kubectl powershell pwsh perl ruby ssh scp nc ncat \
              systemctl crontab";
-    16 TELLING "please now then must should shall just immediately simply kindly always and or so \
-             instead also first next finally";
+    16 DIRECTIVE "please now then must should shall just immediately simply kindly always and or \
+             so instead also first next finally";
     17 NEED "need needs have has required sure want remember";
     18 TO "to";
     19 NEGATION "not never no without don't don’t doesn't doesn’t didn't didn’t cannot can't can’t \

@@ -1,6 +1,5 @@
-//! Checks a tool result (upstream's tool-result schema). A result for CORE must have this form,
-//! contain no secret and no program, and not instruct its reader. A result is untrusted data;
-//! passing this check must never mean more than that.
+//! Checks a tool result (upstream's tool-result schema): its form, no secret, no program, and no
+//! instruction to its reader. A result that passes is untrusted data; passing must never mean more.
 
 mod artifacts;
 mod content;
@@ -33,8 +32,7 @@ pub const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const SAFETY_NOTES: [&str; 3] =
     ["Untrusted Output Statement", "Unexpected behavior", "Network confirmation"];
 
-/// Checks a result and returns every violation in order of position. It accepts both forms of
-/// result ids, and keys that upstream does not define.
+/// Returns every violation of a result by position. Accepts both id forms and unknown keys.
 #[must_use]
 pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     let mut report = Report::default();
@@ -63,9 +61,8 @@ pub fn check_result(bytes: &[u8], file_name: &str) -> Vec<Violation> {
     report.into_rows()
 }
 
-/// Returns the code for which this line of stdout or stderr must not appear in a result: first a
-/// secret, then forbidden content. A line that passes here passes [`check_result`] anywhere in a
-/// section. Takes linear time.
+/// Returns the code for which a line of stdout or stderr must not be in a result: a secret, or
+/// forbidden content. A line that passes here passes [`check_result`] in any section.
 #[must_use]
 pub fn withholding_code(line: &str) -> Option<Code> {
     let secret = secrets::find(line).first().map(|found| Code::Secret(found.kind));

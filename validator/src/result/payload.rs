@@ -1,6 +1,5 @@
-//! Finds inline executable payloads that are encoded: programs as base64, hexadecimal digits or
-//! escapes, commands and data URLs in base64. A check runs where one of its literals occurs, and
-//! must only look at a bounded number of bytes around it.
+//! Finds encoded payloads: programs in base64, hexadecimal digits or escapes, commands and data
+//! URLs in base64. A check runs at its literals, and must only look at a bounded number of bytes.
 
 use std::ops::Range;
 
@@ -88,8 +87,7 @@ fn base64_script(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     whole.then(|| at.start..at.start + LEAST)
 }
 
-/// Matches more digits than the longest common digest, because some digests begin like a program by
-/// chance.
+/// Matches more digits than the longest digest: some digests begin like a program by chance.
 fn hex_program(line: &str, at: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 132;
     begins_run(line, at.start, LEAST, |byte| byte.is_ascii_hexdigit())

@@ -1,5 +1,4 @@
-//! Finds claims that policy should change, or that it no longer binds the reader. A report of a
-//! request is not a claim, and neither is a negation. The search must never look beyond the line.
+//! Finds claims against policy, not reports or negations of one. Must never leave the line.
 
 use std::ops::Range;
 
@@ -9,7 +8,6 @@ use super::lexicon::{
 };
 use super::tokens::ResultTokens;
 
-/// Returns the first claim of the line.
 pub(super) fn find(words: &ResultTokens<'_>) -> Option<Range<usize>> {
     (0..words.len()).find_map(|index| {
         let ordered = policy_order(words, index).filter(|_| words.is_order(index));

@@ -1,6 +1,5 @@
-//! Finds inline executable payloads that are text: scripts, script in HTML, one-liners that decode
-//! and execute. A check runs where one of its literals occurs, and must only look at a bounded
-//! number of bytes around it.
+//! Finds executable payloads in text: scripts, script in HTML, one-liners that decode and execute.
+//! A check runs at its literals, and must only look at a bounded number of bytes.
 
 use std::ops::Range;
 

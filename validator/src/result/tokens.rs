@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::lexicon::{
-    NEED, NEGATION, NOT_REPORTED, REPORT, TELLING, TO, WordMeanings, meanings_of,
+    DIRECTIVE, NEED, NEGATION, NOT_REPORTED, REPORT, TO, WordMeanings, meanings_of,
 };
 
 struct ResultToken {
@@ -108,13 +108,13 @@ impl<'a> ResultTokens<'a> {
     /// Returns true if the word is an order to the reader, neither reported nor negated.
     pub(super) fn is_order(&self, index: usize) -> bool {
         let before = |back: usize| index.checked_sub(back);
-        let told = before(1).is_some_and(|last| {
+        let demanded = before(1).is_some_and(|last| {
             let needed = self.is(last, TO)
                 && self.joined(last)
                 && before(2).is_some_and(|verb| self.is(verb, NEED));
-            self.joined(index) && (self.is(last, TELLING) || needed)
+            self.joined(index) && (self.is(last, DIRECTIVE) || needed)
         });
-        (self.begins_clause(index) || told) && self.is_asserted(index)
+        (self.begins_clause(index) || demanded) && self.is_asserted(index)
     }
 
     /// Returns true if the word is neither negated nor reported.
@@ -148,8 +148,7 @@ impl<'a> ResultTokens<'a> {
         })
     }
 
-    /// Returns true if no sentence ends between two words, except within a quotation that is still
-    /// open.
+    /// Returns true if no sentence ends between two words, except within an open quotation.
     fn same_sentence(&self, first: usize, last: usize) -> bool {
         let between = (self.words.get(first), self.words.get(last));
         let (Some(from), Some(to)) = between else { return false };

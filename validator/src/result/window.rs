@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-/// Examines the text around a literal at this range of a line, and returns the range of the
-/// finding, if any. It must examine a bounded number of bytes only.
+/// Returns the finding around a literal at this range. It must examine a bounded number of bytes.
 pub(super) type LiteralCheck = fn(&str, Range<usize>) -> Option<Range<usize>>;
 
 pub(super) fn window_after(line: &str, from: usize, most: usize) -> &str {

@@ -1,5 +1,4 @@
-//! Maps a code to its documentation, which is a column of the codes. A code without documentation
-//! must not compile.
+//! Maps a code to its documentation. A code without documentation must not compile.
 
 use super::RuleDoc;
 use super::{

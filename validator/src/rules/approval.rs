@@ -1,5 +1,4 @@
-//! The documentation of `approval.*`. Policy decides whether an approval is valid; the text only
-//! shows whether its fields are filled in and in order.
+//! The documentation of `approval.*`. Policy decides validity; the text shows only its fields.
 
 use super::ExampleChange::{All, Front, Situation};
 use super::example::{accepted, rejected};

@@ -1,5 +1,4 @@
-//! The base documents of the examples: a valid request, a valid request for the monty backend, and
-//! a valid result. They must stay valid, otherwise the examples prove nothing.
+//! Valid base documents of the examples: a request, one for monty, a result. They stay valid.
 
 macro_rules! digest {
     () => {

@@ -1,5 +1,4 @@
-//! The parts of a base document while an example changes some of them. It must not know any rule:
-//! the validator decides about the changed document.
+//! The parts of a base document while an example changes some. It must not know any rule.
 
 use super::base::Base;
 

@@ -1,6 +1,5 @@
 //! An example of a rule as data: its base document, its changes, and the expected finding. The
-//! displayed text and the checked bytes come from the same words, so an example can never be
-//! untested.
+//! displayed text and the checked bytes have one source, so an example can never be untested.
 
 use super::base::Base;
 use super::document_parts::DocumentParts;

@@ -1,6 +1,5 @@
-//! The documentation of codes that the text alone cannot decide: the spool, the agents'
-//! permissions, the sandbox layers, the AANA gate and the AIS artifacts. Their examples are
-//! described, not executed.
+//! The documentation of codes that the text alone cannot decide: spool, agents' permissions,
+//! sandbox layers, the AANA gate and AIS artifacts. Their examples are described, not executed.
 
 use super::ExampleChange::Situation;
 use super::example::{accepted, rejected};

@@ -1,5 +1,4 @@
-//! The documentation of every rule, with examples that tests execute. It must never decide
-//! anything: no check may consult this module.
+//! The documentation of every rule, with tested examples. It must never decide: no check uses it.
 
 mod all;
 mod approval;
@@ -39,8 +38,7 @@ use self::model::{LATER, POLICY, SPOOL, TEXT};
 use crate::code::Code;
 
 impl RuleDoc {
-    /// Returns the known members of a family. The list is empty for a single code and for an open
-    /// family.
+    /// Returns the known members of a family; none for a single code and for an open family.
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         match self.code() {

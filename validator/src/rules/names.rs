@@ -1,5 +1,4 @@
-//! Finds a rule by a typed name: the exact code, a member of a family, or a similar code. The name
-//! is only compared as text and must never be echoed here.
+//! Finds a rule by a typed name: a code, a family's member, a similar code. Never echoes it.
 
 use super::{Member, RuleDoc, all};
 use crate::code::Code;

@@ -1,5 +1,4 @@
-//! The documentation of `path.*` and `package.install`: forbidden in a command, but prose may
-//! mention them.
+//! The documentation of `path.*` and `package.install`. Prose may mention them, a command not.
 
 use super::ExampleChange::{Command, Front, Prose, Section};
 use super::example::{accepted, rejected, rejected_with_warning};

@@ -221,18 +221,18 @@ fn paragraph(out: &mut String, text: &str) {
 
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    let mut room = 0;
+    let mut free = 0;
     for word in text.split_whitespace() {
         let width = word.chars().count();
-        match lines.last_mut().filter(|_| room > width) {
+        match lines.last_mut().filter(|_| free > width) {
             Some(line) => {
                 line.push(' ');
                 line.push_str(word);
-                room -= width + 1;
+                free -= width + 1;
             }
             None => {
                 lines.push(word.to_owned());
-                room = columns.saturating_sub(width);
+                free = columns.saturating_sub(width);
             }
         }
     }

@@ -1,5 +1,4 @@
-//! The alphabets of tokens, and the extent of a run of their characters. Examining one run from
-//! many positions must never cost its length each time.
+//! Alphabets of tokens, and runs of their characters. No run may cost its length repeatedly.
 
 model::closed_set! {
     /// A set of ASCII characters from which an issuer generates tokens.
@@ -37,7 +36,6 @@ model::closed_set! {
     }
 }
 
-/// The number of alphabets.
 const COUNT: usize = Alphabet::ALL.len();
 
 impl Alphabet {

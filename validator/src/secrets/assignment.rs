@@ -68,8 +68,7 @@ struct AssignedValue<'t> {
     colon: bool,
 }
 
-/// Returns the secret after a name that ends at `end`: the start of the name, the value, and the
-/// offset of the value.
+/// Returns the start of a name that ends at `end`, its secret value, and the value's offset.
 pub(super) fn value_of(
     text: &str,
     start: usize,
@@ -181,8 +180,7 @@ fn ends_value(byte: u8, quoted: bool) -> bool {
     byte.is_ascii() && members >> byte & 1 == 1
 }
 
-/// Returns true for a colon or false for another sign, and the end of the sign. `==` compares and
-/// `::` is part of a path.
+/// Returns true for a colon, false for another sign, and its end. `==` and `::` do not count.
 fn sign(bytes: &[u8], at: usize, element: bool) -> Option<(bool, usize)> {
     let next = bytes.get(at + 1);
     match (bytes.get(at)?, next) {

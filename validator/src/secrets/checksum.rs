@@ -84,8 +84,7 @@ pub(super) fn three_classes(token: &TokenText<'_>) -> bool {
         && body().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// Requires three digits or more: the token contains the number of a workspace or of an
-/// application.
+/// Requires three digits or more: the number of a workspace or of an application.
 pub(super) fn numbered(token: &TokenText<'_>) -> bool {
     token.body.bytes().filter(u8::is_ascii_digit).count() >= 3 && !token.body.ends_with('-')
 }

@@ -1,5 +1,4 @@
-//! Finds keys in base64: the beginnings of well-known tokens in base64, and text with the outline
-//! of a JSON Web Token. The decoded text must have the token's whole form.
+//! Finds keys in base64: beginnings of known tokens, and JSON Web Tokens, each in whole form.
 
 use super::alphabet::Alphabet;
 use super::checksum::decode64;

@@ -1,6 +1,5 @@
 //! Finds secrets by the format that contains them: key files, JSON Web Tokens, HTTP headers and
-//! URLs. Each check must be bounded, because a hostile text contains such a format at every few
-//! bytes.
+//! URLs. Each check must be bounded: a hostile text has such a format at every few bytes.
 
 use super::alphabet::{Alphabet, RunExtents};
 use super::checksum::decode64;
@@ -103,8 +102,7 @@ pub(super) fn length(bytes: &[u8], from: usize, most: usize, is: impl Fn(u8) -> 
     rest.iter().take(most).take_while(|byte| is(**byte)).count()
 }
 
-/// Finds a PEM private key. The label may be split into several words, so that one over two
-/// arguments is still detected.
+/// Finds a PEM private key. Its label may be split, so that one over two arguments counts.
 fn pem(text: &str, start: usize, end: usize) -> FormattedSecret {
     const LABEL_MAX: usize = 120;
     const WORDS: &[u8] = b"PRIVATE KEY";
@@ -117,8 +115,7 @@ fn pem(text: &str, start: usize, end: usize) -> FormattedSecret {
     Some(("private-key", start - dashes, end + words + WORDS.len()))
 }
 
-/// Finds three segments of base64url. The first is a JSON object that names its algorithm; the
-/// second is also a JSON object.
+/// Finds three segments of base64url: two JSON objects, the first naming its algorithm, a rest.
 fn jwt(text: &str, start: usize, reach: &mut RunExtents<'_>) -> FormattedSecret {
     const HEADER_MAX: usize = 2048;
     exact(text, start, "eyJ")?;

@@ -1,6 +1,5 @@
 //! Finds likely secrets by the words before them: a password in a sentence, a random value assigned
-//! to a key, a name and password for `curl`. They must never be more than warnings, because words
-//! prove nothing.
+//! to a key, a name and password for `curl`. Words prove nothing: only warnings, never errors.
 
 use super::assignment::{self, SecretNameKind};
 use super::checksum::is_mixed;
@@ -171,8 +170,7 @@ fn is_key_id(name: &[u8]) -> bool {
     NAMES.iter().any(|word| ends(word))
 }
 
-/// Finds the value in `… is X`, `… lautet X` or `…: X`, where a sentence states a password or
-/// token.
+/// Finds the value in `… is X`, `… lautet X` or `…: X` after a password or token.
 fn stated_value(text: &str, end: usize, password: bool) -> Option<(usize, usize)> {
     const BETWEEN_MAX: usize = 40;
     const SPACE_MAX: usize = 4;

@@ -36,7 +36,6 @@ pub(super) const fn likely_kind(
     SecretKind { name, what, source, severity: Severity::Warning, forms: &[] }
 }
 
-/// A piece of a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TokenPart {
     /// Characters of an alphabet, with the minimum and maximum number.
@@ -61,8 +60,7 @@ pub(super) const fn text(text: &'static str) -> TokenPart {
 enum TokenPrecedence {
     /// Anything except a letter or a digit: `KEY_AKIA…` counts.
     Separator,
-    /// Nothing that could belong to the same name: for prefixes that are also the end of other
-    /// words.
+    /// Nothing of the same name: for prefixes that are also the end of other words.
     Nothing,
     /// The first part of the token itself.
     Lead(Alphabet, usize, usize),

@@ -1,5 +1,4 @@
-//! Tokens of chat, mail and telephony services. A short or ordinary prefix must never count without
-//! a distinctive form.
+//! Tokens of chat, mail and telephony. A short prefix must never count without a distinctive form.
 
 use super::alphabet::Alphabet::{
     Alphanumeric, Base64, Digit, Hex, Hyphened, Loose, LowerHex, UpperDigit, Url64,

@@ -1,5 +1,4 @@
-//! Tokens of office services, and the one key that belongs to no service. A prefix alone must never
-//! be enough.
+//! Tokens of office services, and the one key of no service. A prefix alone must never be enough.
 
 use super::alphabet::Alphabet::{
     Alphanumeric, Any64, Bech32, Digit, Equals64, Hex, Hyphened, Loose, LowerDigit, LowerHex, Url64,

@@ -1,5 +1,4 @@
-//! Tokens of payment, shop and shipping services. Keys of a test mode count as well: a guess must
-//! never distinguish them.
+//! Tokens of payment, shop and shipping services. Test keys count: no guess may excuse them.
 
 use super::alphabet::Alphabet::{Alphanumeric, Equals64, Hex, LowerDigit, Url64};
 use super::checksum::{mixed, three_classes};

@@ -1,5 +1,4 @@
-//! Searches for secrets: one automaton finds each prefix and name, and each hit is verified in
-//! place. The search must stay linear in the length of the text.
+//! Searches for secrets with one automaton, and verifies each hit. It must stay linear in the text.
 
 use std::sync::LazyLock;
 
@@ -22,7 +21,6 @@ pub(super) const PASSWORD: &str = "password";
 /// Enough to refuse a text and to show the positions, and a bound on the work for a hostile one.
 const SECRETS_MAX: usize = 100;
 
-/// A secret in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FoundSecret {
     pub(crate) kind: &'static str,
@@ -65,7 +63,7 @@ pub fn secret_kinds() -> &'static [SecretKind] {
 #[derive(Clone, Copy)]
 enum Needle {
     Form(&'static str, &'static TokenForm),
-    Carrier(SecretFormat),
+    Format(SecretFormat),
     Name(SecretNameKind),
     Service(&'static [ServiceKeyForm]),
     Hint(SecretHint),
@@ -84,12 +82,12 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
     let forms = secret_kinds().iter().flat_map(|kind| {
         kind.forms.iter().map(|shape| (shape.prefix, Needle::Form(kind.name, shape)))
     });
-    let carriers = NEEDLES.iter().map(|(word, carrier)| (*word, Needle::Carrier(*carrier)));
+    let formats = NEEDLES.iter().map(|(word, format)| (*word, Needle::Format(*format)));
     let names = NAMES.iter().map(|(word, name)| (*word, Needle::Name(*name)));
     let services = SERVICES.iter().map(|(word, forms)| (*word, Needle::Service(forms)));
     let hints = HINTS.iter().map(|(word, hint)| (*word, Needle::Hint(*hint)));
     let encoded = encoded::NEEDLES.iter().map(|(word, it)| (*word, Needle::Encoded(*it)));
-    let all = forms.chain(carriers).chain(names).chain(services).chain(hints).chain(encoded);
+    let all = forms.chain(formats).chain(names).chain(services).chain(hints).chain(encoded);
     let (words, needles): (Vec<_>, Vec<_>) = all.unzip();
     let automaton = DFA::builder()
         .ascii_case_insensitive(true)
@@ -103,8 +101,7 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
 });
 
 impl Scanner {
-    /// Passes every needle in the text with its start and end to `take`, until that returns
-    /// `ScanControl::Stop`.
+    /// Passes every needle with start and end to `take`, until that returns `ScanControl::Stop`.
     fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> ScanControl) {
         let mut state = self.start;
         for (end, byte) in (1..).zip(text.bytes()) {
@@ -142,8 +139,8 @@ pub(crate) fn find(line: &str) -> Vec<FoundSecret> {
     kinds
 }
 
-/// Returns at most [`SECRETS_MAX`] secrets in a text in order of position. Takes linear time. Secrets
-/// never overlap, and an issuer's form takes precedence over a name or header that contains it.
+/// Returns at most [`SECRETS_MAX`] secrets in order of position, in linear time. Secrets never
+/// overlap; an issuer's form takes precedence over a name or header that contains it.
 pub(crate) fn find_in_text(text: &str) -> Vec<FoundSecret> {
     let Some(scanner) = &*SCANNER else { return Vec::new() };
     let mut reach = RunExtents::over(text);
@@ -200,9 +197,9 @@ fn verify(
                 sure: seen.sure,
             })
         }
-        Needle::Carrier(carrier) => {
-            let (kind, start, end) = carrier.read(text, start, end, reach)?;
-            let by = if matches!(carrier, SecretFormat::Jwt) {
+        Needle::Format(format) => {
+            let (kind, start, end) = format.read(text, start, end, reach)?;
+            let by = if matches!(format, SecretFormat::Jwt) {
                 SecretEvidence::Form
             } else {
                 SecretEvidence::Format
@@ -230,8 +227,7 @@ fn verify(
     }
 }
 
-/// Returns the kind of an assigned value. An AWS secret key has no form except its length; its name
-/// identifies it.
+/// Returns the kind of an assigned value. Only its name identifies an AWS secret key.
 fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
     const NAME_MAX: usize = 24;
     const LENGTH: usize = 40;

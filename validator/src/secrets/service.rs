@@ -1,6 +1,5 @@
-//! Finds keys without a form of their own by the service's name before them: `ADAFRUIT_KEY = "…"`.
-//! The table has each service's names, and the alphabets and lengths of its keys. A name and a
-//! length alone must never be an error.
+//! Finds keys without a form of their own by the service's name before them: `ADAFRUIT_KEY = "…"`,
+//! with the alphabets and lengths of its keys. Name and length alone must never be an error.
 
 use super::alphabet::Alphabet::{
     self, Alphanumeric, Any64, ColonHex, Digit, Dotted, Equals64, Escaped64, Hex, Hyphened, Url64,
@@ -20,7 +19,6 @@ pub(super) const KINDS: &[SecretKind] = &[likely_kind(
     "https://cwe.mitre.org/data/definitions/798.html",
 )];
 
-/// The form of a service's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ServiceKeyForm {
     /// Characters of an alphabet, with the minimum and maximum number.
@@ -28,7 +26,6 @@ pub(super) enum ServiceKeyForm {
     Uuid,
 }
 
-/// The names of services, and the forms of their keys.
 #[rustfmt::skip]
 pub(super) const SERVICES: &[(&str, &[ServiceKeyForm])] = &[
     ("adafruit", &[Of(Url64, 32, 32)]),

@@ -1,5 +1,4 @@
-//! Decides from a value alone whether it can be a secret or only refers to one. Thus the checks of
-//! the command line and of prose agree.
+//! Decides from a value alone, in commands as in prose, whether it can be a secret.
 
 /// The minimum length of a password that is assigned to a name, in characters.
 pub(super) const LEAST: usize = 8;

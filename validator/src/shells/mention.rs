@@ -1,7 +1,6 @@
 //! Instructions in prose to run a shell: `run bash setup.sh first`, `pipe it through sh`. They are
-//! errors, because the seed forbids the shell as a language anywhere in a request. A mere mention
-//! is not even a warning: a sentence about a shell does nothing forbidden, and such warnings would
-//! hide important ones.
+//! errors, because the seed forbids the shell anywhere in a request. A mere mention is not even a
+//! warning: it does nothing forbidden, and such warnings would hide important ones.
 
 use crate::prose_analysis::{self, MentionKind, ProseToken, TokenStart, lower};
 use crate::table::WordTable;
@@ -126,8 +125,7 @@ fn is_piped_into(words: &[ProseToken<'_>], index: usize) -> bool {
     })
 }
 
-/// Returns true if a running verb before the shell reaches it and the next word does not change its
-/// meaning.
+/// Returns true if a running verb reaches the shell and the next word does not change its meaning.
 fn is_run(words: &[ProseToken<'_>], index: usize) -> bool {
     let next = lower(words, index + 1);
     let ends = words.get(index + 1).is_none_or(|word| word.start != TokenStart::Inside)

@@ -1,6 +1,5 @@
 //! Reads YAML into a tree. Anchors, aliases, tags, merges, directives and further documents are
-//! reported and must never take effect. Input must not cause recursion, more than linear time or
-//! unbounded growth.
+//! reported and never take effect. No input may cause recursion or nonlinear time or growth.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -66,8 +65,7 @@ impl YamlLineStarts {
     }
 }
 
-/// Parses YAML whose first line is line `first_line` of the document. Returns None if it is
-/// unreadable; the reasons are in the report.
+/// Parses YAML that begins on line `first_line`. None if unreadable; the report has the reasons.
 pub(crate) fn parse(
     yaml: &str,
     first_line: usize,

@@ -100,11 +100,11 @@ pub(crate) fn of_bashlex(
                 .then_some("refused for what bashlex does not know")
         }
         (Err(codes), BashlexReading::Features(names)) => {
-            let said = |code: &str| codes.iter().any(|told| told == code);
+            let has = |code: &str| codes.iter().any(|it| it == code);
             // After a mark or within a comment, the text differs.
-            let other = said("command.markup") || said("command.code-fence");
-            let other = other || said("command.comment");
-            let named = |name: &String| said(&format!("command.{name}"));
+            let other = has("command.markup") || has("command.code-fence");
+            let other = other || has("command.comment");
+            let named = |name: &String| has(&format!("command.{name}"));
             let precise = names.iter().filter(|name| OPERATORS.contains(&name.as_str())).all(named);
             (other || precise).then_some("refused by both, with the same operators")
         }

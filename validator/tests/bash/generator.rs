@@ -1,5 +1,4 @@
-//! Generates command lines from a fixed seed: by a grammar, by damaging valid lines, and from
-//! significant characters. The lines are the same on every machine.
+//! Generates the same command lines everywhere: by grammar, by damage, of significant characters.
 
 pub(crate) struct Generator<'c> {
     state: u64,

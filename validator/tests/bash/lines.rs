@@ -1,5 +1,4 @@
-//! The lines to compare: written ones, generated ones, and real ones from the scripts of the host.
-//! They are data and must never run.
+//! The lines to compare: written, generated, and from the host's scripts. Data that must never run.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::generator::Generator;
 use super::oracles::leaves_body;
 
-/// The origin of a line.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LineOrigin {
     /// Realistic command lines, all of them simple.

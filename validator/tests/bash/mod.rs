@@ -1,6 +1,5 @@
 //! Compares the tokenizer with bash: `validator::shell_words` reads the same thousands of lines as
-//! two independent readers, bash itself (which never runs a line, see `oracle.bash`) and bashlex.
-//!
+//! bash itself (which never runs a line, see `oracle.bash`) and bashlex.
 //! - No compound line may be accepted, and no simple one refused.
 //! - An accepted line must have exactly the words that bash sees.
 //! - A deliberate refusal of a line that bash accepts belongs to a class of `classes.rs`; any other
@@ -98,12 +97,12 @@ fn compare(line: &str, ours: &OwnReading, seen: &BashReading) -> Result<Vec<Stri
 }
 
 fn compare_codes(line: &str, codes: &[String], seen: &BashReading) -> Result<Vec<String>, String> {
-    let said = |code: &str| codes.iter().any(|told| told == code);
-    if !seen.is_plain() && !SYNTAX.iter().any(|code| said(code)) {
+    let has = |code: &str| codes.iter().any(|it| it == code);
+    if !seen.is_plain() && !SYNTAX.iter().any(|code| has(code)) {
         return Err("refused, but not for its syntax".to_owned());
     }
     // After a mark, the words differ from those that bash sees.
-    if said("command.markup") || said("command.code-fence") {
+    if has("command.markup") || has("command.code-fence") {
         let class = classes::of(&codes[0], line, seen).unwrap_or("a mark that is none");
         return Ok(seen.is_plain().then(|| class.to_owned()).into_iter().collect());
     }
@@ -119,10 +118,10 @@ fn compare_codes(line: &str, codes: &[String], seen: &BashReading) -> Result<Vec
         ("command.assignment", seen.begins_with_assignment()),
         ("command.shell", seen.begins_with_keyword()),
     ] {
-        if there && !said(code) {
+        if there && !has(code) {
             return Err(format!("bash sees what {code} stands for, and nobody said so"));
         }
-        if !there && said(code) && argument {
+        if !there && has(code) && argument {
             let class = classes::of(code, line, seen);
             classes.push(class.ok_or_else(|| format!("{code}, and bash knows nothing of it"))?);
         }

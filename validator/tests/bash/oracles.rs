@@ -14,7 +14,6 @@ pub(crate) enum DollarUse {
     Live,
 }
 
-/// Bash's reading of a line.
 #[derive(Debug)]
 pub(crate) struct BashReading {
     pub(crate) dollar: DollarUse,
@@ -70,7 +69,6 @@ impl BashReading {
     }
 }
 
-/// Bashlex's reading of a line.
 #[derive(Debug)]
 pub(crate) enum BashlexReading {
     /// One simple command with this number of words.
@@ -98,8 +96,8 @@ impl Drop for EmptyTestDirectory {
 }
 
 pub(crate) fn bash_works() -> bool {
-    let asked = Command::new("bash").args(["--norc", "--noprofile", "-c", "exit 7"]).status();
-    asked.is_ok_and(|status| status.code() == Some(7))
+    let exit = Command::new("bash").args(["--norc", "--noprofile", "-c", "exit 7"]).status();
+    exit.is_ok_and(|status| status.code() == Some(7))
 }
 
 /// Returns bash's reading of each of these lines; it never runs them.
@@ -119,8 +117,8 @@ pub(crate) fn bash(lines: &[String]) -> Vec<BashReading> {
     // The path of bash itself, because the script has no PATH.
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("LC_ALL", "C.UTF-8");
-    let said = run_oracle(command.current_dir(&empty.0), input);
-    let mut fields = said.strip_suffix('\0').unwrap().split('\0');
+    let output = run_oracle(command.current_dir(&empty.0), input);
+    let mut fields = output.strip_suffix('\0').unwrap().split('\0');
     let seen: Vec<BashReading> =
         dollars.into_iter().map(|dollar| next(dollar, &mut fields)).collect();
     assert_eq!(fields.next(), None, "bash said more than it was asked");
@@ -144,8 +142,8 @@ pub(crate) fn bashlex(lines: &[String]) -> Result<Vec<BashlexReading>, String> {
     }
     let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut command = Command::new(&python);
-    let said = run_oracle(command.args(["-c", include_str!("oracle.py")]), input);
-    let parsed: Vec<BashlexReading> = said.lines().map(parsed).collect();
+    let output = run_oracle(command.args(["-c", include_str!("oracle.py")]), input);
+    let parsed: Vec<BashlexReading> = output.lines().map(parsed).collect();
     assert_eq!(parsed.len(), lines.len());
     Ok(parsed)
 }
@@ -164,14 +162,13 @@ fn run_oracle(command: &mut Command, input: String) -> String {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
-    let said = child.wait_with_output().unwrap();
-    assert!(said.status.success(), "the oracle ended with {}", said.status);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "the oracle ended with {}", output.status);
     writer.join().unwrap().unwrap();
-    String::from_utf8(said.stdout).unwrap()
+    String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns each character outside single quotes without a backslash before it, with its quote and
-/// the next character.
+/// Returns each unescaped character outside single quotes, with its quote and the next character.
 fn bare(line: &str) -> Vec<(Option<char>, char, char)> {
     let (mut quote, mut found) = (None, Vec::new());
     let mut chars = line.chars().peekable();

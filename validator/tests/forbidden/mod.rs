@@ -1,6 +1,5 @@
 //! Forbidden content anywhere in a request: shells, installations, host paths, devices. Every rule
-//! has rows that violate it and similar rows that do not. Two corpora contain ordinary sentences,
-//! and sentences that ask for forbidden actions.
+//! has violating rows and similar good ones; two corpora have ordinary and hostile sentences.
 
 mod sentences;
 use crate::support;
@@ -401,7 +400,7 @@ fn hostile_text_ends_soon() {
         "/etc/a ",
         "s/a/b/;",
     ];
-    let room = 250_000 - valid().len();
+    let rest = 250_000 - valid().len();
     let soon = std::time::Duration::from_secs(1);
     let check = |piece: &str, text: String| {
         let start = std::time::Instant::now();
@@ -411,7 +410,7 @@ fn hostile_text_ends_soon() {
         assert!(rows < 1000 && spent < soon, "{piece:?}: {rows} rows in {spent:?}");
     };
     for piece in PROSE {
-        check(piece, prose(&piece.repeat(room / piece.len())));
+        check(piece, prose(&piece.repeat(rest / piece.len())));
     }
     for program in ["python -c", "awk", "sed", "ruby -e", "node -e", "env", "python"] {
         for piece in CODE {

@@ -1,5 +1,4 @@
-//! Honest sentences, hostile ones, and mere mentions. A sentence must never be changed to make a
-//! rule pass: the test is about the rule.
+//! Honest, hostile and mentioning sentences. None must be changed to make a rule pass.
 
 pub(crate) const HOSTILE: [(&str, &str); 7] = [
     (

@@ -1,5 +1,4 @@
-//! Names with a secret value, and names with other values: words, variables, paths, code. The
-//! values are invented.
+//! Names with a secret value, and with other values: words, variables, paths, code. All invented.
 
 #[rustfmt::skip]
 pub(crate) const ASSIGNED: &[&str] = &[

@@ -1,5 +1,4 @@
-//! The forms of tokens without a checksum, defined independently of the scanner: a change there
-//! must fail here.
+//! Forms of tokens without a checksum, independent of the scanner: a change there must fail here.
 
 use super::tokens::{
     BASE32, BASE62, BASE64, DIGIT, LOWER_DIGIT, LOWER_HEX, UPPER_DIGIT, URL64, random,

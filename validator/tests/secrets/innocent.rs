@@ -1,5 +1,4 @@
-//! Texts without secrets: digests, ids, data, and this repository itself. None may be a finding,
-//! except at the places listed here.
+//! Texts without secrets: digests, ids, data, this repository. Findings only at the listed places.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -67,8 +66,7 @@ const WITH_SECRETS: &[&str] = &[
     "validator/tests/",
 ];
 
-/// Returns every file below a directory except hidden directories, links to directories and build
-/// output.
+/// Returns every file below a directory except hidden directories, linked ones and build output.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

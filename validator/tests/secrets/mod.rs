@@ -1,6 +1,5 @@
-//! Secrets and similar texts, kind by kind, through the public functions only. This file contains
-//! no token: each is assembled at test time with its issuer's checksum, so that no scanner of
-//! repositories takes one for real.
+//! Secrets and similar texts, kind by kind, through public functions. This file contains no token:
+//! each is assembled with its issuer's checksum, so that no repository scanner takes it for real.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 mod assigned;
@@ -24,7 +23,7 @@ use validator::{secret_kinds, withholding_code};
 /// The refused and accepted texts of each kind, and the failures.
 #[derive(Default)]
 struct SecretTally {
-    told: BTreeMap<&'static str, (BTreeSet<String>, BTreeSet<String>)>,
+    texts: BTreeMap<&'static str, (BTreeSet<String>, BTreeSet<String>)>,
     wrong: Vec<String>,
 }
 
@@ -34,14 +33,14 @@ impl SecretTally {
         if code != Some(format!("secret.{kind}")) {
             self.wrong.push(format!("{kind} but {code:?}: {text}"));
         }
-        self.told.entry(kind).or_default().0.insert(text);
+        self.texts.entry(kind).or_default().0.insert(text);
     }
 
     fn passed(&mut self, kind: &'static str, text: String) {
         if let Some(code) = withholding_code(&text) {
             self.wrong.push(format!("no {kind} but {code:?}: {text}"));
         }
-        self.told.entry(kind).or_default().1.insert(text);
+        self.texts.entry(kind).or_default().1.insert(text);
     }
 }
 
@@ -90,8 +89,7 @@ fn near_misses(tally: &mut SecretTally) {
     }
 }
 
-/// Tests that a wrong checksum excuses nothing: a token may be truncated, retyped or of a newer
-/// form.
+/// Tests that a wrong checksum excuses nothing: the token may be truncated, retyped or newer.
 fn checksums(tally: &mut SecretTally) {
     let spoil = |token: &str| {
         let last = token.chars().last().unwrap();
@@ -291,13 +289,13 @@ fn every_kind_is_found_and_similar_text_is_not() {
     assert!(tally.wrong.is_empty(), "{:#?}", tally.wrong);
     for kind in secret_kinds() {
         let (refused, passed) =
-            tally.told.get(kind.name).unwrap_or_else(|| panic!("{}", kind.name));
+            tally.texts.get(kind.name).unwrap_or_else(|| panic!("{}", kind.name));
         println!("{:22} {:4} refused, {:4} passed", kind.name, refused.len(), passed.len());
         assert!(refused.len() >= 2 && passed.len() >= 2, "{}", kind.name);
     }
     let names: BTreeSet<_> = secret_kinds().iter().map(|kind| kind.name).collect();
     assert_eq!(names.len(), secret_kinds().len(), "a kind has two rows");
-    assert!(tally.told.keys().all(|kind| names.contains(kind)));
+    assert!(tally.texts.keys().all(|kind| names.contains(kind)));
 }
 
 #[test]
@@ -336,14 +334,18 @@ fn many_likely_secrets_hide_no_certain_one() {
 
 #[test]
 fn a_correct_checksum_is_reported() {
-    let said = |token: &str| {
+    let message_for = |token: &str| {
         let text = support::with("# Statistics of one table", token);
         support::checked(&text).violations.remove(0).message
     };
     let token = crc62("ghp_", 7);
-    assert!(said(&token).contains("this is a GitHub token"), "{}", said(&token));
+    assert!(message_for(&token).contains("this is a GitHub token"), "{}", message_for(&token));
     let wrong = format!("{}{}", &token[..39], if token.ends_with('1') { '2' } else { '1' });
-    assert!(said(&wrong).contains("this looks like a GitHub token"), "{}", said(&wrong));
+    assert!(
+        message_for(&wrong).contains("this looks like a GitHub token"),
+        "{}",
+        message_for(&wrong)
+    );
 }
 
 #[test]

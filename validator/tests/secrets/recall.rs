@@ -52,7 +52,6 @@ fn alphabet(class: char) -> String {
     }
 }
 
-/// Returns a text of this form.
 fn sample(form: &str, seed: u32) -> String {
     let (mut text, mut rest, mut seed) = (String::new(), form, seed);
     while let Some((before, after)) = rest.split_once('{') {

@@ -1,5 +1,4 @@
-//! Generates tokens at test time, with their issuer's checksum. The source must contain no token,
-//! so that no scanner of repositories takes one for real.
+//! Generates tokens at test time: this source must have none that a scanner takes for real.
 
 pub(crate) const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub(crate) const UPPER_DIGIT: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";

@@ -1,6 +1,5 @@
-//! The guarantees of every answer of the validator, for any input. The test over arbitrary bytes
-//! and the fuzz targets share this file. It must never contain an exception, and never use private
-//! items of the crate.
+//! The guarantees of every answer of the validator, for any input, shared with the fuzz targets. It
+//! must never contain an exception, and never use private items of the crate.
 #![allow(dead_code, reason = "each program uses a part")]
 #![allow(unreachable_pub, reason = "a test uses it itself, the fuzz targets from outside")]
 
@@ -125,9 +124,9 @@ fn rows_fit(rows: &[Violation], bytes: &[u8]) {
     for row in rows {
         // A hint may have several lines: those to add to the file.
         let hint = row.hint.iter().flat_map(|hint| hint.chars().filter(|c| *c != '\n'));
-        let said = row.message.chars().chain(hint);
-        assert!(said.clone().count() <= MESSAGE_CHARS_MAX, "{row:?}");
-        assert!(!row.message.is_empty() && !said.clone().any(char::is_control), "{row:?}");
+        let shown = row.message.chars().chain(hint);
+        assert!(shown.clone().count() <= MESSAGE_CHARS_MAX, "{row:?}");
+        assert!(!row.message.is_empty() && !shown.clone().any(char::is_control), "{row:?}");
         let width = match row.line.checked_sub(1) {
             Some(index) => widths.get(index).copied(),
             None => Some(0),

@@ -19,7 +19,7 @@ use crate::output::{self, human, report_refusal};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec reject TR-20260209-160501Z-python-stats.md --approver bob --agent \\
+Example: toolexec reject TR-20260209-160501Z-python-stats.md --approver bob --ssh-agent \\
     --reason 'reads too much'
 
 Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
@@ -45,39 +45,39 @@ pub(crate) struct RejectCommand {
     pub(crate) format: Format,
 }
 
-pub(in crate::commands) fn reject(asked: &RejectCommand) -> Result<ExitCode, Failure> {
-    reject_bytes(asked, None)
+pub(in crate::commands) fn reject(args: &RejectCommand) -> Result<ExitCode, Failure> {
+    reject_bytes(args, None)
 }
 
 /// Rejects only if the file still has the digest that the user confirmed.
 pub(crate) fn reject_if_unchanged(
-    asked: &RejectCommand,
+    args: &RejectCommand,
     meant: &Sha256,
 ) -> Result<ExitCode, Failure> {
-    reject_bytes(asked, Some(meant))
+    reject_bytes(args, Some(meant))
 }
 
-fn reject_bytes(asked: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
-    let by = principal(&asked.signing.principal)?;
-    if asked.reason.trim().is_empty() {
+fn reject_bytes(args: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
+    let by = principal(&args.signing.principal)?;
+    if args.reason.trim().is_empty() {
         return Err(Failure::Message("--reason: empty; help: write why, for the requester".into()));
     }
-    let bytes = read_document(&asked.request, REQUEST_BYTES_MAX)?;
+    let bytes = read_document(&args.request, REQUEST_BYTES_MAX)?;
     let sha256 = Sha256::of(&bytes);
     if only.is_some_and(|only| *only != sha256) {
-        let shown = human::name(&asked.request);
+        let shown = human::name(&args.request);
         return Ok(report_refusal(&format!("{shown}: changed since the question; not rejected")));
     }
-    let mut signer = match SigningIdentity::open(&asked.signing) {
+    let mut signer = match SigningIdentity::open(&args.signing) {
         Ok(signer) => signer,
         Err(SignerError::Refused(why)) => return Ok(report_refusal(&why)),
         Err(SignerError::Failed(failure)) => return Err(failure),
     };
-    let signature = match SignatureTarget::named(&asked.request, &asked.signing, ".reject") {
+    let signature = match SignatureTarget::named(&args.request, &args.signing, ".reject") {
         Ok(signature) => signature,
         Err(why) => return Ok(report_refusal(&why)),
     };
-    let reason = reason_path(&asked.request, &signature.label);
+    let reason = reason_path(&args.request, &signature.label);
     if reason.symlink_metadata().is_ok() {
         let shown = human::name(&reason);
         let why = "file already exists; help: choose another name with --label";
@@ -86,11 +86,11 @@ fn reject_bytes(asked: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
     write_new_file(&signature.path, armoured.as_bytes())?;
     // The submitter will read the reason on a terminal.
-    let lines: Vec<String> = asked.reason.trim_end().lines().map(escape_line).collect();
+    let lines: Vec<String> = args.reason.trim_end().lines().map(escape_line).collect();
     let by_line = escape_line(by.as_str());
     let text = format!("{sha256} rejected by {by_line}:\n{}\n", lines.join("\n"));
     write_new_file(&reason, text.as_bytes())?;
-    match asked.format {
+    match args.format {
         Format::Human => {
             let (path, fingerprint) = (human::name(&signature.path), signer.fingerprint());
             let by = reveal_line(by.as_str());
@@ -98,7 +98,7 @@ fn reject_bytes(asked: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode
             output::line(format_args!("{}: the reason, not signed", human::name(&reason)))?;
         }
         Format::Json => output::line(json!({
-            "request": output::path(&asked.request),
+            "request": output::path(&args.request),
             "sha256": sha256.to_string(),
             "signature": output::path(&signature.path),
             "principal": by.as_str(),

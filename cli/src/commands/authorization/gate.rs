@@ -1,6 +1,5 @@
-//! `toolexec gate`: evaluates events with the AANA gate and prints JSON. It reads no policy and
-//! executes nothing. It must never leave an event without an answer, and never hold more than one
-//! event in memory.
+//! `toolexec gate`: evaluates events with the AANA gate, without a policy, and executes nothing. It
+//! must answer every event, and must never hold more than one event in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -45,22 +44,21 @@ pub(crate) struct GateCommand {
     format: GateFormat,
 }
 
-pub(in crate::commands) fn gate(asked: &GateCommand) -> Result<ExitCode, Failure> {
-    let from_stdin = asked.event.as_os_str() == "-";
-    let name = if from_stdin { Path::new("stdin") } else { &asked.event };
+pub(in crate::commands) fn gate(args: &GateCommand) -> Result<ExitCode, Failure> {
+    let from_stdin = args.event.as_os_str() == "-";
+    let name = if from_stdin { Path::new("stdin") } else { &args.event };
     let reader: Box<dyn BufRead> = if from_stdin {
         Box::new(io::stdin().lock())
     } else {
         Box::new(BufReader::new(File::open(name).map_err(Failure::io(name))?))
     };
-    let all_pass = match asked.format {
+    let all_pass = match args.format {
         GateFormat::Json => answer_one(reader, name)?,
         GateFormat::Jsonl => answer_lines(reader, name)?,
     };
     Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Answers one event, the whole input.
 fn answer_one(reader: impl Read, name: &Path) -> Result<bool, Failure> {
     let mut bytes = Vec::new();
     reader.take(read_limit()).read_to_end(&mut bytes).map_err(Failure::io(name))?;
@@ -79,14 +77,13 @@ fn answer_lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> 
 /// Prints the result and returns whether it passes.
 fn answer(event: &[u8]) -> Result<bool, Failure> {
     let result: GateResult = gate_bytes(event, clock::now());
-    let said = serde_json::to_string(&result)
+    let json = serde_json::to_string(&result)
         .map_err(|error| Failure::Message(format!("gate: cannot encode the result: {error}")))?;
-    output::line(said)?;
+    output::line(json)?;
     Ok(result.passes())
 }
 
-/// Returns the next line without its end. A line that is too long for an event is cut just above
-/// the limit.
+/// Returns the next line without its end. A line longer than an event is cut above the limit.
 fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     reader.by_ref().take(read_limit()).read_until(b'\n', &mut line)?;
@@ -99,8 +96,7 @@ fn next_line(reader: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok(if line.is_empty() { None } else { Some(line) })
 }
 
-/// Returns the number of bytes to read: one more than an event may have, so that an oversized event
-/// is detected.
+/// One byte more than an event may have, so that an oversized event is detected.
 fn read_limit() -> u64 {
     u64::try_from(EVENT_BYTES_MAX).map_or(u64::MAX, |most| most.saturating_add(1))
 }

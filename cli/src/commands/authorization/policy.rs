@@ -46,9 +46,9 @@ pub(crate) struct PolicyCheckCommand {
     format: Format,
 }
 
-pub(in crate::commands) fn policy(asked: &PolicyCommand) -> Result<ExitCode, Failure> {
-    match &asked.subcommand {
-        PolicySubcommand::Check(asked) => check(asked),
+pub(in crate::commands) fn policy(args: &PolicyCommand) -> Result<ExitCode, Failure> {
+    match &args.subcommand {
+        PolicySubcommand::Check(args) => check(args),
         PolicySubcommand::Show { name } => match policies::Policy::shipped_text(name) {
             Some(text) => {
                 output::text(text)?;
@@ -61,23 +61,23 @@ pub(in crate::commands) fn policy(asked: &PolicyCommand) -> Result<ExitCode, Fai
     }
 }
 
-fn check(asked: &PolicyCheckCommand) -> Result<ExitCode, Failure> {
-    let file = asked.file.display();
-    match (read_policy(&asked.file), asked.format) {
+fn check(args: &PolicyCheckCommand) -> Result<ExitCode, Failure> {
+    let file = args.file.display();
+    match (read_policy(&args.file), args.format) {
         (Ok(policy), format) => {
             let (name, sha256) = (policy.name(), policy.sha256());
             match format {
                 Format::Human => {
                     output::line(format_args!("{file}: good: policy {name} {sha256}"))?;
                 }
-                Format::Json => output::line(answer(asked, Some(&policy), &[]))?,
+                Format::Json => output::line(answer(args, Some(&policy), &[]))?,
             }
             Ok(ExitCode::SUCCESS)
         }
         (Err(ConfigError::Policy(error)), format) => {
             match format {
                 Format::Human => output::line(error)?,
-                Format::Json => output::line(answer(asked, None, error.problems()))?,
+                Format::Json => output::line(answer(args, None, error.problems()))?,
             }
             Ok(ExitCode::from(2))
         }
@@ -86,7 +86,7 @@ fn check(asked: &PolicyCheckCommand) -> Result<ExitCode, Failure> {
 }
 
 fn answer(
-    asked: &PolicyCheckCommand,
+    args: &PolicyCheckCommand,
     policy: Option<&policies::Policy>,
     problems: &[policies::PolicyProblem],
 ) -> Value {
@@ -95,7 +95,7 @@ fn answer(
         json!({"line": problem.line(), "key": key, "problem": problem.to_string()})
     });
     json!({
-        "file": output::path(&asked.file),
+        "file": output::path(&args.file),
         "good": policy.is_some(),
         "name": policy.map(policies::Policy::name),
         "sha256": policy.map(|policy| policy.sha256().to_string()),

@@ -1,5 +1,4 @@
-//! The command list of `toolexec --help`, grouped by task. Only names are listed here; each
-//! description is defined with its command.
+//! The command list of `toolexec --help` by task. Each description is defined with its command.
 
 use std::fmt::Write;
 

@@ -40,8 +40,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns the command lines of the examples: lines that begin with "Example:" or with the
-/// program's name.
+/// Returns the lines that begin with "Example:" or with the name of the program.
 fn examples(help: &str) -> Vec<String> {
     let help = help.replace("\\\n", " ");
     let lines = help.lines().map(|line| line.trim().trim_start_matches("Example: ").trim());
@@ -97,8 +96,7 @@ fn every_command_has_an_example_that_parses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Wider lines would be wrapped by clap, which breaks example commands and leaves single words on
-/// lines of their own.
+/// Clap would wrap wider lines, which breaks example commands and leaves words alone.
 #[test]
 fn help_lines_fit_the_width() {
     let mut all = vec![(String::from("toolexec"), command())];

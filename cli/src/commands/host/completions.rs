@@ -28,12 +28,11 @@ enum Shell {
     Fish,
 }
 
-/// Prints the completions.
 pub(in crate::commands) fn completions(
-    asked: &CompletionsCommand,
+    args: &CompletionsCommand,
     program: &mut Command,
 ) -> Result<ExitCode, Failure> {
-    let text = match asked.shell {
+    let text = match args.shell {
         Shell::Bash => script(Bash, program),
         Shell::Zsh => script(Zsh, program),
         Shell::Fish => script(Fish, program),

@@ -38,8 +38,8 @@ A daemon does this by itself. No other process may use the spool meanwhile: stop
 and run this as its user. With --dry-run nothing is changed, and the daemon may run.
 Exit status: 0 everything was deleted; 3 otherwise.
 With --format json, stdout is one object: {\"dry_run\",\"expired\":[{\"kind\",\"path\",\"result_id\",\"at\",
-\"bytes\",\"limit\",\"error\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}. \"error\"
-states why an item still exists.")]
+\"bytes\",\"limit\",\"error\"}],\"totals\":{\"results\":{\"count\",\"bytes\"},\"archive\":…,\"quarantine\":…}}.
+\"error\" states why an item still exists.")]
 pub(crate) struct GcCommand {
     /// List what would be deleted, without deleting it
     #[arg(long)]
@@ -98,16 +98,15 @@ fn put<N: FromStr>(name: &str, number: &str, place: &mut Option<N>) -> Result<()
     }
 }
 
-/// A row of the report: the deletion, and the error if it failed.
 struct RemovalRow {
     going: ExpiredEntry,
     left: Option<SpoolError>,
 }
 
-pub(in crate::commands) fn gc(asked: &GcCommand) -> Result<ExitCode, Failure> {
-    let (places, keep) = places_and_keep(asked)?;
+pub(in crate::commands) fn gc(args: &GcCommand) -> Result<ExitCode, Failure> {
+    let (places, keep) = places_and_keep(args)?;
     require_state(&places)?;
-    let rows: Vec<RemovalRow> = if asked.dry_run {
+    let rows: Vec<RemovalRow> = if args.dry_run {
         let going = dry_run(&places, &keep, now())?;
         going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
@@ -120,9 +119,9 @@ pub(in crate::commands) fn gc(asked: &GcCommand) -> Result<ExitCode, Failure> {
         };
         removal.outcomes.into_iter().map(row).collect()
     };
-    match asked.format {
-        Format::Human => print_report(asked, &places, &keep, &rows)?,
-        Format::Json => output::line(as_json(asked, &rows))?,
+    match args.format {
+        Format::Human => print_report(args, &places, &keep, &rows)?,
+        Format::Json => output::line(as_json(args, &rows))?,
     }
     for error in rows.iter().filter_map(|row| row.left.as_ref()) {
         output::note(format_args!("left for the next time: {error}"));
@@ -131,18 +130,18 @@ pub(in crate::commands) fn gc(asked: &GcCommand) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(if is_left { 3 } else { 0 }))
 }
 
-fn places_and_keep(asked: &GcCommand) -> Result<(SpoolPaths, RetentionPolicy), Failure> {
-    if let Some(file) = &asked.config {
+fn places_and_keep(args: &GcCommand) -> Result<(SpoolPaths, RetentionPolicy), Failure> {
+    if let Some(file) = &args.config {
         let Config { state, spool, log, retention: keep, .. } = Config::read(file)?;
         return Ok((SpoolPaths { results: spool.join("results"), state, spool, log }, keep));
     }
-    let state = asked.state.path()?;
-    let spool = match &asked.spool {
+    let state = args.state.path()?;
+    let spool = match &args.spool {
         Some(spool) => named_directory("--spool", spool)?,
         None => state.clone(),
     };
     let [results, archive, quarantine] =
-        [asked.keep_results, asked.keep_archive, asked.keep_quarantine]
+        [args.keep_results, args.keep_archive, args.keep_quarantine]
             .map(|typed| typed.map(|typed| typed.0).unwrap_or_default());
     let keep = RetentionPolicy { results, archive, quarantine };
     if keep.is_unbounded() {
@@ -175,7 +174,7 @@ fn totals(rows: &[RemovalRow], kind: RetentionKind) -> (u64, u64) {
 }
 
 fn print_report(
-    asked: &GcCommand,
+    args: &GcCommand,
     places: &SpoolPaths,
     keep: &RetentionPolicy,
     rows: &[RemovalRow],
@@ -188,20 +187,20 @@ fn print_report(
             escape_line(result_id)
         ))?;
     }
-    let said = if asked.dry_run { "would be removed" } else { "removed" };
+    let action = if args.dry_run { "would be removed" } else { "removed" };
     let of_kinds = RetentionKind::ALL.iter().copied().map(|kind| {
         let (count, bytes) = totals(rows, kind);
         format!("{count} of {}/ ({bytes} bytes)", kind.as_str())
     });
     let spool = escape_line(&places.spool.display().to_string());
-    output::line(format_args!("{spool}: {said}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
+    output::line(format_args!("{spool}: {action}: {}", of_kinds.collect::<Vec<_>>().join(", ")))?;
     if keep.is_unbounded() {
         output::note("retention: not configured, so nothing is deleted");
     }
     Ok(())
 }
 
-fn as_json(asked: &GcCommand, rows: &[RemovalRow]) -> Value {
+fn as_json(args: &GcCommand, rows: &[RemovalRow]) -> Value {
     let going = rows.iter().map(|RemovalRow { going, left }| {
         json!({
             "kind": going.kind.as_str(),
@@ -218,7 +217,7 @@ fn as_json(asked: &GcCommand, rows: &[RemovalRow]) -> Value {
         (kind.as_str().to_owned(), json!({ "count": count, "bytes": bytes }))
     });
     json!({
-        "dry_run": asked.dry_run,
+        "dry_run": args.dry_run,
         "expired": going.collect::<Vec<_>>(),
         "totals": totals.collect::<serde_json::Map<_, _>>(),
     })

@@ -1,6 +1,5 @@
 //! `toolexec keys`: creates, prints and rotates the keys that sign records and the log. It must
-//! never print a private byte. It must never rotate a key while a process is running that would
-//! continue with the old one.
+//! never print a private byte, or rotate a key while a process would continue with the old one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -125,16 +124,15 @@ pub(crate) struct KeysRotateCommand {
     format: Format,
 }
 
-pub(in crate::commands) fn keys(asked: &KeysCommand) -> Result<ExitCode, Failure> {
-    match &asked.subcommand {
-        KeysSubcommand::Init(asked) => init(asked)?,
-        KeysSubcommand::Show(asked) => show(asked)?,
-        KeysSubcommand::Rotate(asked) => rotate(asked)?,
+pub(in crate::commands) fn keys(args: &KeysCommand) -> Result<ExitCode, Failure> {
+    match &args.subcommand {
+        KeysSubcommand::Init(args) => init(args)?,
+        KeysSubcommand::Show(args) => show(args)?,
+        KeysSubcommand::Rotate(args) => rotate(args)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The keys, and the directories that depend on them.
 struct SigningContext {
     source: KeySource,
     origin: Option<LogOrigin>,
@@ -159,14 +157,14 @@ impl KeySourceOptions {
     }
 }
 
-fn init(asked: &KeysInitCommand) -> Result<(), Failure> {
-    let place = asked.of.context()?;
-    let keys = open_keys(&place.source, asked.origin.as_ref().or(place.origin.as_ref()))?;
+fn init(args: &KeysInitCommand) -> Result<(), Failure> {
+    let place = args.of.context()?;
+    let keys = open_keys(&place.source, args.origin.as_ref().or(place.origin.as_ref()))?;
     let public = place.source.public();
     let (result, log) = (public.join("result.pub"), public.join("log.pub"));
     let fingerprint = keys.result.public().fingerprint();
     let (of_log, verifier) = (keys.log.public().fingerprint(), keys.log.public().verifier_line());
-    match asked.format {
+    match args.format {
         Format::Human => {
             output::line(format_args!("{}: {fingerprint}", result.display()))?;
             output::line(format_args!("{}: {verifier}", log.display()))
@@ -178,9 +176,9 @@ fn init(asked: &KeysInitCommand) -> Result<(), Failure> {
     }
 }
 
-fn show(asked: &KeysShowCommand) -> Result<(), Failure> {
-    let of_log = matches!(asked.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
-    let key = match asked.key {
+fn show(args: &KeysShowCommand) -> Result<(), Failure> {
+    let of_log = matches!(args.format, KeyFormat::TrustedRoot | KeyFormat::Verifier);
+    let key = match args.key {
         Some(KeyName::Result) if of_log => {
             let why = "keys show: this format is for the log's key; help: pass --key log";
             return Err(Failure::Message(why.into()));
@@ -189,12 +187,12 @@ fn show(asked: &KeysShowCommand) -> Result<(), Failure> {
         None if of_log => KeyName::Log,
         None => KeyName::Result,
     };
-    let directory = asked.of.context()?.source.public().to_owned();
+    let directory = args.of.context()?.source.public().to_owned();
     let keys = PublicKeys::open(&directory).map_err(no_key)?;
     match key {
-        KeyName::Result => show_result(&keys, asked.format),
+        KeyName::Result => show_result(&keys, args.format),
         KeyName::Log => match keys.logs().first() {
-            Some(log) => show_log(&keys, log.key(), asked.format),
+            Some(log) => show_log(&keys, log.key(), args.format),
             None => Err(missing(&directory.join("log.pub"))),
         },
     }
@@ -219,13 +217,13 @@ fn show_log(keys: &PublicKeys, log: &PublicLogKey, format: KeyFormat) -> Result<
     }
 }
 
-fn rotate(asked: &KeysRotateCommand) -> Result<(), Failure> {
-    let role = match asked.key {
+fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
+    let role = match args.key {
         KeyName::Result => KeyRole::Result,
         KeyName::Log => KeyRole::Log,
     };
-    let successor = asked.to.map_or(Successor::Generated, Successor::InAgent);
-    let place = asked.of.context()?;
+    let successor = args.to.map_or(Successor::Generated, Successor::InAgent);
+    let place = args.of.context()?;
     let directory = place.source.public();
     let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
     if owner != rustix::process::geteuid().as_raw() {
@@ -261,7 +259,7 @@ fn rotate(asked: &KeysRotateCommand) -> Result<(), Failure> {
     }
     let done = records::rotate(&place.source, role, successor, place.log, now())?;
     let (old, new, time) = (done.old.to_string(), done.new.to_string(), done.time.to_string());
-    match asked.format {
+    match args.format {
         Format::Human => output::line(format_args!(
             "{role} key: {old} is valid until {time}, {new} from then on"
         ))?,
@@ -269,7 +267,7 @@ fn rotate(asked: &KeysRotateCommand) -> Result<(), Failure> {
             "key": role.to_string(), "old": old, "new": new, "time": time,
         }))?,
     }
-    if asked.to.is_some() {
+    if args.to.is_some() {
         output::note(format_args!("set keys.{role} of the configuration to the new key"));
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! `toolexec man`: manual pages, generated from the definitions of the command line. They must
-//! never contain anything else.
+//! `toolexec man`: manual pages, generated only from the definitions of the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +25,6 @@ pub(crate) struct ManCommand {
     dir: Option<PathBuf>,
 }
 
-/// The footer of each page.
 const SOURCE: &str = concat!("toolexec ", env!("CARGO_PKG_VERSION"));
 
 /// Returns the definitions of every command. clap's `help` subcommand gets no page.
@@ -36,10 +34,9 @@ fn definitions(program: Command) -> Command {
     whole
 }
 
-/// Prints the page of the program, or writes all pages into a directory.
-pub(in crate::commands) fn man(asked: &ManCommand, program: Command) -> Result<ExitCode, Failure> {
+pub(in crate::commands) fn man(args: &ManCommand, program: Command) -> Result<ExitCode, Failure> {
     let whole = definitions(program);
-    match &asked.dir {
+    match &args.dir {
         None => output::text(&page(&whole)?)?,
         Some(dir) => {
             fs::create_dir_all(dir).map_err(Failure::io(dir))?;
@@ -55,8 +52,7 @@ fn write_pages(command: &Command, dir: &Path) -> Result<(), Failure> {
     command.get_subcommands().try_for_each(|one| write_pages(one, dir))
 }
 
-/// Returns the page of a command. The text after its help is laid out by hand and remains
-/// unchanged.
+/// The text after the help is laid out by hand and remains unchanged.
 fn page(command: &Command) -> Result<String, Failure> {
     let notes = command.get_after_help().map(ToString::to_string);
     let bare = command.clone().after_help(None::<&'static str>);

@@ -24,8 +24,7 @@ impl ChangeWatcher {
         Self((watched.count() > 0).then_some(inotify))
     }
 
-    /// Waits until something changed, the time is over, or `other` is ready. Returns whether
-    /// `other` is ready.
+    /// Waits for a change, the end of the time, or `other`. Returns whether `other` is ready.
     pub(crate) fn wait(&self, longest: Duration, other: Option<PollFd<'_>>) -> bool {
         let has_other = other.is_some();
         let mut waited: Vec<PollFd<'_>> = other.into_iter().collect();
@@ -36,9 +35,9 @@ impl ChangeWatcher {
         };
         // A signal ends the wait early, which is also a reason to look.
         let ready = poll(&mut waited, Some(&longest)).unwrap_or(0) > 0;
-        let said = waited.first().is_some_and(|polled| !polled.revents().is_empty());
+        let first_ready = waited.first().is_some_and(|polled| !polled.revents().is_empty());
         self.take_changes();
-        has_other && ready && said
+        has_other && ready && first_ready
     }
 
     /// Returns whether something changed since the last call, and consumes all notifications.

@@ -1,5 +1,4 @@
-//! `toolexec list`: lists requests and records. Read-only. The statements of a record are shown
-//! without verification.
+//! `toolexec list`: lists requests and records without verification. Read-only.
 
 use std::process::ExitCode;
 
@@ -33,12 +32,12 @@ pub(crate) struct ListCommand {
     format: Format,
 }
 
-pub(in crate::commands) fn list(asked: &ListCommand) -> Result<ExitCode, Failure> {
-    let place = asked.place.path()?;
+pub(in crate::commands) fn list(args: &ListCommand) -> Result<ExitCode, Failure> {
+    let place = args.place.path()?;
     let queue = queue(&place, &DaemonView::of(&place));
     let (mut rows, mut unseen) = (queue.rows, queue.unreadable);
     let mut seen_any = unseen.is_empty() || !rows.is_empty();
-    if !asked.waiting {
+    if !args.waiting {
         match result_rows(&place) {
             Ok(found) => {
                 seen_any = true;
@@ -49,8 +48,7 @@ pub(in crate::commands) fn list(asked: &ListCommand) -> Result<ExitCode, Failure
             Err(_) => {}
         }
     }
-    // A caller who may not read one directory may still read the other. If neither is readable,
-    // that is an error.
+    // A caller may read only one of the directories. If neither is readable, that is an error.
     let last = if seen_any { None } else { unseen.pop() };
     for failure in &unseen {
         output::note(format_args!("not listed: {failure}"));
@@ -59,12 +57,12 @@ pub(in crate::commands) fn list(asked: &ListCommand) -> Result<ExitCode, Failure
         return Err(failure);
     }
     for row in &rows {
-        match asked.format {
+        match args.format {
             Format::Human => print_human(row)?,
             Format::Json => output::line(json_of(row))?,
         }
     }
-    if rows.is_empty() && asked.format == Format::Human {
+    if rows.is_empty() && args.format == Format::Human {
         output::line(format_args!("{}: no requests or results", place.display()))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -85,7 +83,6 @@ fn print_human(row: &QueueRow) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the short reason why nothing ran.
 pub(super) fn reason_line(row: &QueueRow) -> Option<String> {
     row.reason.as_deref().map(reason::short)
 }
@@ -101,7 +98,6 @@ pub(super) fn held_lines(state: &QueueState) -> Vec<String> {
     held.waits_for.iter().map(line).collect()
 }
 
-/// Returns a row as JSON.
 pub(super) fn json_of(row: &QueueRow) -> serde_json::Value {
     let (held, running) = match &row.state {
         QueueState::Held(held) => (Some(held), None),

@@ -1,7 +1,6 @@
 //! Commands that inspect a spool through its directories: read-only, without a daemon. The position
-//! of a request's file is its state. The daemon's statements in `public/` are labelled as such, and
-//! never shown as current after it has died. A record's statements are shown, but never as
-//! verified.
+//! of a request's file is its state. Statements of the daemon are labelled, and never shown as
+//! current after it has died. Statements of a record are never shown as verified.
 
 pub(crate) mod change_watcher;
 pub(crate) mod daemon;

@@ -40,7 +40,6 @@ impl PlaceOptions {
     }
 }
 
-/// Checks a spool named by `--spool`.
 pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
     checked_directory(path, "spool", "--spool", &["approved", "results"])
 }

@@ -1,5 +1,4 @@
-//! A record's reason for display: short in a list, complete for a single request. The text is the
-//! record's own.
+//! A record's own reason for display: short in a list, complete for a single request.
 
 use model::escape_line;
 use records::split_reason;

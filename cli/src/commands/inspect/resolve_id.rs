@@ -1,5 +1,4 @@
-//! Resolves part of an id: the complete id, else a unique prefix, else a unique substring. It never
-//! guesses between several matches.
+//! Resolves an id: the complete id, else a unique prefix, else a unique substring. Never guesses.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +14,6 @@ const NAMED_MAX: usize = 5;
 /// A shorter part is assumed to be a typing error.
 const PART_CHARS_MIN: usize = 3;
 
-/// The request or result that an id refers to.
 pub(super) enum ResolvedId {
     Request(String),
     Result(String),

@@ -1,5 +1,4 @@
-//! Published results. Functions read names only where possible, because there may be very many
-//! results.
+//! Published results. There may be very many, so functions read only names where possible.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +10,7 @@ use crate::failure::Failure;
 /// The part of a result's name before the request id: `TS-YYYYMMDD-HHMMSSZ-`.
 const PREFIX_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
 
-/// Returns the names of published results, oldest first. A result that is still being collected has
-/// a hidden name.
+/// Returns the names, oldest first. A result that is still being collected has a hidden name.
 pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
     let results = place.join("results");
     let mut names = Vec::new();
@@ -36,7 +34,6 @@ pub(crate) fn request_of(result: &str) -> Option<&str> {
     result.starts_with("TS-").then(|| result.get(PREFIX_BYTES..)).flatten()
 }
 
-/// A published result and the summary in its record.
 pub(crate) struct PublishedResult {
     pub(crate) path: PathBuf,
     pub(crate) summary: Option<Summary>,
@@ -49,12 +46,12 @@ impl PublishedResult {
 
     /// Returns the outcome, or that the record cannot be read.
     pub(crate) fn as_str(&self) -> &str {
-        self.summary.as_ref().map_or("unreadable", |said| &said.outcome)
+        self.summary.as_ref().map_or("unreadable", |summary| &summary.outcome)
     }
 
     /// Returns the reason why nothing ran, or why the outcome is unknown.
     pub(crate) fn reason(&self) -> Option<&str> {
-        self.summary.as_ref().and_then(|said| said.reason.as_deref())
+        self.summary.as_ref().and_then(|summary| summary.reason.as_deref())
     }
 
     pub(crate) fn name(&self) -> String {

@@ -35,7 +35,6 @@ pub(crate) enum QueueState {
     Interrupted(RunningRequest),
     /// A record for this request exists, and its file is still in `approved/`.
     Recorded,
-    /// The outcome that the record states.
     Done(String),
     Unreadable,
 }
@@ -61,7 +60,6 @@ impl QueueState {
     }
 }
 
-/// A request or a record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct QueueRow {
     pub(crate) request_id: String,
@@ -101,18 +99,19 @@ pub(crate) fn queue(place: &Path, daemon: &DaemonView) -> Queue {
     let recorded: BTreeSet<&str> = names.iter().filter_map(|name| request_of(name)).collect();
     let approved = place.join("approved");
     // A caller who may not read `approved/` sees at least the daemon's report.
-    let told =
+    let reported =
         || held.keys().cloned().chain(waiting_requests(place).into_iter().map(|one| one.file));
-    let dropped = dropped.unwrap_or_else(|| told().collect::<BTreeSet<_>>().into_iter().collect());
+    let dropped =
+        dropped.unwrap_or_else(|| reported().collect::<BTreeSet<_>>().into_iter().collect());
     let mut rows = Vec::new();
     for file in dropped {
         let request_id = file.strip_suffix(".md").unwrap_or(&file).to_owned();
         let is_recorded = recorded.contains(request_id.as_str());
         let state = match (running.remove(&request_id), held.remove(&file)) {
-            (Some(told), _) if told.step == RunningStep::Publishing && is_recorded => {
+            (Some(request), _) if request.step == RunningStep::Publishing && is_recorded => {
                 QueueState::Recorded
             }
-            (Some(told), _) => in_flight(told, daemon),
+            (Some(request), _) => in_flight(request, daemon),
             // This includes a request with an earlier record: its present state counts.
             (None, Some(held)) => QueueState::Held(held),
             (None, None) if is_recorded => QueueState::Recorded,
@@ -121,20 +120,20 @@ pub(crate) fn queue(place: &Path, daemon: &DaemonView) -> Queue {
         let path = approved.join(&file);
         rows.push(QueueRow::waiting(request_id, state, path));
     }
-    for (request_id, told) in running {
+    for (request_id, request) in running {
         // A refused request may have been submitted again.
-        if told.step == RunningStep::Publishing && recorded.contains(request_id.as_str()) {
+        if request.step == RunningStep::Publishing && recorded.contains(request_id.as_str()) {
             continue;
         }
         let path = approved.join(format!("{request_id}.md"));
-        let state = in_flight(told, daemon);
+        let state = in_flight(request, daemon);
         rows.push(QueueRow::waiting(request_id, state, path));
     }
     Queue { rows, unreadable: unseen }
 }
 
-fn in_flight(told: RunningRequest, daemon: &DaemonView) -> QueueState {
-    if daemon.is_dead() { QueueState::Interrupted(told) } else { QueueState::InFlight(told) }
+fn in_flight(request: RunningRequest, daemon: &DaemonView) -> QueueState {
+    if daemon.is_dead() { QueueState::Interrupted(request) } else { QueueState::InFlight(request) }
 }
 
 /// Returns the names of submitted files; empty if the directory does not accept submissions.
@@ -165,7 +164,6 @@ pub(super) fn last(place: &Path, rows_max: usize) -> Result<Vec<QueueRow>, Failu
     Ok(names.map(|name| row_of(PublishedResult::at(results.join(name)))).collect())
 }
 
-/// Returns the record with this name.
 pub(crate) fn row_of_result(place: &Path, name: &str) -> QueueRow {
     row_of(PublishedResult::at(place.join("results").join(name)))
 }
@@ -173,12 +171,12 @@ pub(crate) fn row_of_result(place: &Path, name: &str) -> QueueRow {
 fn row_of(published: PublishedResult) -> QueueRow {
     let name = published.name();
     match published.summary {
-        Some(said) => QueueRow {
-            request_id: said.request_id,
-            state: QueueState::Done(said.outcome),
-            result_id: Some(said.result_id),
-            created_utc: Some(said.created_utc),
-            reason: said.reason,
+        Some(summary) => QueueRow {
+            request_id: summary.request_id,
+            state: QueueState::Done(summary.outcome),
+            result_id: Some(summary.result_id),
+            created_utc: Some(summary.created_utc),
+            reason: summary.reason,
             path: published.path,
         },
         None => QueueRow {

@@ -34,7 +34,6 @@ pub(crate) struct StatusCommand {
     format: Format,
 }
 
-/// Limit of shown records.
 const LAST_ROWS: usize = 5;
 /// Limit of shown requests per state.
 const SHOWN_ROWS: usize = 20;
@@ -42,10 +41,10 @@ const MIB: u64 = 1 << 20;
 /// The digits of the policy's digest that suffice for people.
 const DIGITS_SHOWN: usize = 12;
 
-pub(in crate::commands) fn status(asked: &StatusCommand) -> Result<ExitCode, Failure> {
-    let place = spool_at(&asked.spool)?;
+pub(in crate::commands) fn status(args: &StatusCommand) -> Result<ExitCode, Failure> {
+    let place = spool_at(&args.spool)?;
     let view = StatusView::of(&place);
-    match asked.format {
+    match args.format {
         Format::Human => output::text(&view.human())?,
         Format::Json => output::line(view.json(&place))?,
     }
@@ -78,7 +77,6 @@ impl StatusView {
         }
     }
 
-    /// Counts the requests in each state.
     fn counts(&self) -> BTreeMap<&str, usize> {
         let mut counts: BTreeMap<&str, usize> =
             QueueState::unfinished().map(|name| (name, 0)).collect();
@@ -168,7 +166,7 @@ impl StatusView {
 
     fn running_line(&self, row: &QueueRow, running: &RunningRequest) -> String {
         let elapsed = self.elapsed_sec(&running.step_since_utc);
-        let mut said = match (&row.state, running.step, running.time_sec_max) {
+        let mut text = match (&row.state, running.step, running.time_sec_max) {
             (QueueState::Interrupted(_), step, _) => {
                 format!("was {step} since {}", running.step_since_utc)
             }
@@ -176,11 +174,11 @@ impl StatusView {
             _ => format!("{elapsed} s"),
         };
         if let Some(bytes) = running.memory_bytes_max {
-            said.push_str(&format!(", {} MiB", bytes / MIB));
+            text.push_str(&format!(", {} MiB", bytes / MIB));
         }
         if let Some(submitter) = &running.submitter {
-            said.push_str(&format!(", submitted by {submitter}"));
+            text.push_str(&format!(", submitted by {submitter}"));
         }
-        escape_line(&format!("{}  {said}", row.request_id))
+        escape_line(&format!("{}  {text}", row.request_id))
     }
 }

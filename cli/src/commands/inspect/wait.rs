@@ -1,5 +1,4 @@
-//! `toolexec wait`: waits until requests have their records. Only a published result ends the wait,
-//! never a report of the daemon.
+//! `toolexec wait`: waits for the records of requests. Only a published result ends the wait.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -57,53 +56,50 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Under load every file causes a hint. One read handles those of this period.
 const REST: Duration = Duration::from_millis(50);
 
-/// The end of the wait for a request.
 enum WaitEnd {
     Record(PublishedResult),
-    /// No such request exists.
     NoSuch,
     /// The request existed and disappeared without a record.
     Withdrawn,
     TimeOver,
 }
 
-pub(in crate::commands) fn wait(asked: &WaitCommand) -> Result<ExitCode, Failure> {
-    let place = asked.place.path()?;
-    let until = asked.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
+pub(in crate::commands) fn wait(args: &WaitCommand) -> Result<ExitCode, Failure> {
+    let place = args.place.path()?;
+    let until = args.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
     let hints = ChangeWatcher::of(&place, &["approved", "results"]);
     let mut worst = 0;
     let mut waiting = Vec::new();
     let first = queue(&place, &DaemonView::of(&place));
-    for typed in &asked.ids {
+    for typed in &args.ids {
         match resolve(&place, &first, typed)? {
             ResolvedId::Request(id) => waiting.push(id),
             ResolvedId::Result(name) => {
                 let published = PublishedResult::at(place.join("results").join(name));
-                worst = worst.max(print_end(asked.format, typed, &WaitEnd::Record(published))?);
+                worst = worst.max(print_end(args.format, typed, &WaitEnd::Record(published))?);
             }
-            // A caller who may not list submissions may still wait for a request by its complete
-            // id.
+            // A caller who may not list submissions may still wait for a complete id.
             ResolvedId::Unknown
                 if !first.unreadable.is_empty() && typed.parse::<RequestId>().is_ok() =>
             {
                 waiting.push(typed.clone());
             }
             ResolvedId::Unknown => {
-                worst = worst.max(print_end(asked.format, typed, &WaitEnd::NoSuch)?)
+                worst = worst.max(print_end(args.format, typed, &WaitEnd::NoSuch)?)
             }
         }
     }
-    if asked.follow && waiting.len() > 1 {
+    if args.follow && waiting.len() > 1 {
         return Err(Failure::Message("--follow: several requests; help: name one".into()));
     }
     let known = Arc::new(Mutex::new(waiting.clone()));
-    let live = start_progress(&place, asked.follow.then(|| waiting.first()).flatten(), &known)?;
+    let live = start_progress(&place, args.follow.then(|| waiting.first()).flatten(), &known)?;
     loop {
         let mut still = Vec::new();
         for (id, end) in check_ends(&place, waiting)? {
             match end {
                 Some(end) => {
-                    worst = worst.max(live.suspend(|| print_end(asked.format, &id, &end))?);
+                    worst = worst.max(live.suspend(|| print_end(args.format, &id, &end))?);
                 }
                 None => still.push(id),
             }
@@ -121,8 +117,7 @@ pub(in crate::commands) fn wait(asked: &WaitCommand) -> Result<ExitCode, Failure
                 live.suspend(|| output::note(format_args!("admission is stopped: {why}")));
             }
             for id in &waiting {
-                worst =
-                    worst.max(live.suspend(|| print_end(asked.format, id, &WaitEnd::TimeOver))?);
+                worst = worst.max(live.suspend(|| print_end(args.format, id, &WaitEnd::TimeOver))?);
             }
             return Ok(ExitCode::from(worst));
         }
@@ -139,17 +134,17 @@ fn start_progress(
 ) -> Result<ProgressThread, Failure> {
     let (place, waiting): (PathBuf, _) = (place.to_owned(), Arc::clone(waiting));
     let mut followed = followed.map(|id| StdoutFollower::new(&place.join("results"), id));
-    ProgressThread::begin(followed.is_some(), move |pen, moment| {
+    ProgressThread::begin(followed.is_some(), move |progress_line, moment| {
         if let Some(followed) = &mut followed {
-            pen.lines(&followed.lines(moment));
+            progress_line.lines(&followed.lines(moment));
         }
         let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        draw(pen, &place, &waiting);
+        draw(progress_line, &place, &waiting);
     })
 }
 
 /// Draws the request that is furthest, and the number of others.
-fn draw(pen: &mut ProgressLine, place: &Path, waiting: &[String]) {
+fn draw(progress_line: &mut ProgressLine, place: &Path, waiting: &[String]) {
     let in_flight = running_requests(place);
     let running = waiting.iter().filter_map(|id| in_flight.get(id)).max_by_key(|it| it.step);
     let more = match waiting.len().saturating_sub(1) {
@@ -158,14 +153,16 @@ fn draw(pen: &mut ProgressLine, place: &Path, waiting: &[String]) {
     };
     if let Some(running) = running {
         let numbers = progress::running_figures(running, clock::now());
-        return pen.state(running.step.as_str(), &format!("{numbers}{more}"));
+        return progress_line.state(running.step.as_str(), &format!("{numbers}{more}"));
     }
     let held = held_requests(place);
     let of_first = waiting.iter().find_map(|id| held.get(&format!("{id}.md")));
     match (of_first.and_then(|held| held.waits_for.first()), waiting.is_empty()) {
         (_, true) => {}
-        (Some(waits), _) => pen.state("held", &escape_line(&format!("for {}{more}", waits.code))),
-        (None, _) => pen.state("waiting", &format!("for the daemon{more}")),
+        (Some(waits), _) => {
+            progress_line.state("held", &escape_line(&format!("for {}{more}", waits.code)))
+        }
+        (None, _) => progress_line.state("waiting", &format!("for the daemon{more}")),
     }
 }
 
@@ -185,11 +182,10 @@ impl SubmittedFile {
         }
     }
 
-    /// Returns whether the file was submitted after this record was made. The file of a refused
-    /// request that could not be removed is older.
+    /// The file of a refused request that could not be removed is older than the record.
     fn is_newer_than(&self, record: &PublishedResult) -> bool {
         let made =
-            record.summary.as_ref().and_then(|said| said.created_utc.parse::<UtcTime>().ok());
+            record.summary.as_ref().and_then(|summary| summary.created_utc.parse::<UtcTime>().ok());
         match self {
             Self::Present(Some(dropped)) => made.is_some_and(|made| *dropped > made.unix()),
             Self::Present(None) | Self::Missing => false,
@@ -197,9 +193,8 @@ impl SubmittedFile {
     }
 }
 
-/// Returns the requests that have ended. Reads the files and the requests in flight first, then the
-/// records. The daemon publishes in the opposite order, so a request that is found nowhere has no
-/// record.
+/// Reads the files and the requests in flight before the records. The daemon publishes in the
+/// opposite order, so a request that is found nowhere has no record.
 fn check_ends(
     place: &Path,
     waiting: Vec<String>,
@@ -208,20 +203,19 @@ fn check_ends(
     let (in_flight, held, in_line) =
         (running_requests(place), held_requests(place), waiting_requests(place));
     let names = result_names(place)?;
-    let is_told = |id: &str| {
+    let is_reported = |id: &str| {
         let file = format!("{id}.md");
-        let told = in_flight.contains_key(id)
+        let listed = in_flight.contains_key(id)
             || held.contains_key(&file)
             || in_line.iter().any(|one| one.file == file);
-        told && !DaemonView::of(place).is_dead()
+        listed && !DaemonView::of(place).is_dead()
     };
     let end =
         |id: &str, original: &SubmittedFile| match final_record(records_among(place, &names, id)) {
-            // A refused request may be fixed and submitted again. Its old record is then not the end of
-            // it.
+            // A fixed request may be submitted again. The old record is then not its end.
             Some(record)
                 if record.as_str() == "refused"
-                    && (original.is_newer_than(&record) || is_told(id)) =>
+                    && (original.is_newer_than(&record) || is_reported(id)) =>
             {
                 None
             }
@@ -267,12 +261,12 @@ fn print_end(format: Format, id: &str, end: &WaitEnd) -> Result<u8, Failure> {
             }
         }
         Format::Json => {
-            let said = record.and_then(|record| record.summary.as_ref());
+            let summary = record.and_then(|record| record.summary.as_ref());
             output::line(json!({
                 "request_id": id,
                 "state": word,
-                "outcome": said.map(|said| &said.outcome),
-                "exit_code": said.map(|said| said.exit_code),
+                "outcome": summary.map(|summary| &summary.outcome),
+                "exit_code": summary.map(|summary| summary.exit_code),
                 "reason": record.and_then(|record| record.reason()),
                 "record": record.map(|record| output::path(&record.path)),
                 "verified": false,

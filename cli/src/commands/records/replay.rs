@@ -1,6 +1,5 @@
-//! `toolexec replay`: repeats the run of a record and compares the bytes that it leaves. It must
-//! never replay a record that does not verify, or run under another policy than the record's. It
-//! reports every file that differs.
+//! `toolexec replay`: repeats the run of a record and reports every file that differs. It must
+//! never replay a record that does not verify, or run under another policy than the record's.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,10 +37,9 @@ pub(crate) struct ReplayCommand {
     /// Read input files from this directory, required if the request has any
     #[arg(long, value_name = "DIR")]
     inputs: Option<PathBuf>,
-    /// Trust the result keys in this file, in allowed_signers format
-    /// [default: the key of the state directory]
+    /// Trust the result keys in this file [default: the key of the state directory]
     #[arg(long, value_name = "FILE")]
-    trust: Option<PathBuf>,
+    result_keys: Option<PathBuf>,
     #[command(flatten)]
     host: HostOptions,
     /// Print in this format
@@ -49,18 +47,17 @@ pub(crate) struct ReplayCommand {
     format: Format,
 }
 
-/// A difference between two runs.
 struct RunDifference {
     field: String,
     recorded: String,
     replayed: String,
 }
 
-pub(in crate::commands) fn replay(asked: &ReplayCommand) -> Result<ExitCode, Failure> {
-    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let original = named_directory("RESULT", &asked.result)?;
-    let trusted = asked.trust.as_deref();
-    let Some(good) = super::verify::verified(&original, trusted, &asked.host.state)? else {
+pub(in crate::commands) fn replay(args: &ReplayCommand) -> Result<ExitCode, Failure> {
+    let inputs = args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let original = named_directory("RESULT", &args.result)?;
+    let trusted = args.result_keys.as_deref();
+    let Some(good) = super::verify::verified(&original, trusted, &args.host.state)? else {
         return Ok(ExitCode::from(1));
     };
     let Some(was) = good.replayed_record() else {
@@ -74,7 +71,7 @@ pub(in crate::commands) fn replay(asked: &ReplayCommand) -> Result<ExitCode, Fai
                    directory with --inputs";
         return Ok(report_refusal(&was, why));
     }
-    let host = open_host(&asked.host)?;
+    let host = open_host(&args.host)?;
     let policy = host.policy();
     if policy.sha256().to_string() != was.policy_sha256 {
         let why = format!(
@@ -98,18 +95,18 @@ pub(in crate::commands) fn replay(asked: &ReplayCommand) -> Result<ExitCode, Fai
     };
     let uid = rustix::process::geteuid().as_raw();
     let live = start_progress(&host, None)?;
-    let told = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
+    let recorded = host.replay(replay, uid, &mut || interrupted.load(Ordering::Relaxed));
     drop(live);
     stop_catching_signals(&interrupted);
-    let told = told?;
-    crate::commands::run::embedded::report_problems(&request, b"", &told);
-    let record = told.receipt.path().to_owned();
+    let recorded = recorded?;
+    crate::commands::run::embedded::report_problems(&request, b"", &recorded);
+    let record = recorded.receipt.path().to_owned();
     let Some(is) = verify_record(&host, &record).and_then(|verified| verified.replayed_record())
     else {
         return Ok(ExitCode::from(1));
     };
     let differences = compare(&was, &is);
-    print_comparison(asked.format, &was, &is, &record, &differences)?;
+    print_comparison(args.format, &was, &is, &record, &differences)?;
     Ok(exit_code(&is, differences.is_empty()))
 }
 

@@ -26,12 +26,13 @@ pub(in crate::commands) fn start_progress(
     mut followed: Option<StdoutFollower>,
 ) -> Result<ProgressThread, Failure> {
     let watching = host.observer();
-    ProgressThread::begin(followed.is_some(), move |pen, moment| {
+    ProgressThread::begin(followed.is_some(), move |progress_line, moment| {
         if let Some(followed) = &mut followed {
-            pen.lines(&followed.lines(moment));
+            progress_line.lines(&followed.lines(moment));
         }
         for running in watching.in_flight() {
-            pen.state(running.step.as_str(), &progress::running_figures(&running, clock::now()));
+            progress_line
+                .state(running.step.as_str(), &progress::running_figures(&running, clock::now()));
         }
     })
 }
@@ -53,19 +54,19 @@ pub(in crate::commands) fn verify_record(host: &Daemon, record: &Path) -> Option
 }
 
 /// Opens the host for embedded runs, and records every interrupted run first.
-pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Daemon, Failure> {
-    let state = asked.state.path()?;
-    let policy = named_or_embedded(asked.policy.as_deref())?;
+pub(in crate::commands) fn open_host(args: &HostOptions) -> Result<Daemon, Failure> {
+    let state = args.state.path()?;
+    let policy = named_or_embedded(args.policy.as_deref())?;
     let trust = HostTrustStore::open(
         TrustFiles {
-            allowed_signers: asked.allowed_signers.clone(),
-            revoked: asked.revoked.clone(),
-            ais: asked.ais_trust.clone(),
+            allowed_signers: args.allowed_signers.clone(),
+            revoked: args.revoked.clone(),
+            ais: args.ais_trust.clone(),
         },
         TrustFileOwners::Any,
     )?;
     let program = find_launcher()?;
-    let results = asked.results_of()?;
+    let results = args.results_of()?;
     let log = state.join("log");
     let places = SpoolPaths { spool: state.clone(), results, state: state.clone(), log };
     let spool = Spool::open_embedded(&places)?;
@@ -74,8 +75,7 @@ pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Daemon, Fail
     let (key, log) = (keys.result, RecordLog::shared(LogLocation::of_state(&state), keys.log));
     let staging = spool.staging();
     let (mounts_allowed, max_sandboxes) = (Vec::new(), 1);
-    let launcher =
-        LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
+    let launcher = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
     let caches = state.join("caches");
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
@@ -98,8 +98,7 @@ pub(in crate::commands) fn open_host(asked: &HostOptions) -> Result<Daemon, Fail
     Ok(host)
 }
 
-/// Makes Ctrl-C cancel the run, which then gets a `cancelled` record. A second Ctrl-C ends the
-/// program.
+/// Makes Ctrl-C cancel the run and record it. A second Ctrl-C ends the program.
 pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
@@ -116,17 +115,20 @@ pub(in crate::commands) fn stop_catching_signals(interrupted: &AtomicBool) {
     interrupted.store(true, Ordering::Relaxed);
 }
 
-/// Prints problems to stderr, in every format.
-pub(in crate::commands) fn report_problems(request: &Path, bytes: &[u8], told: &RecordedRequest) {
-    human::print_to_stderr(request, bytes, &told.violations);
-    if let Some(reason) = &told.reason {
+pub(in crate::commands) fn report_problems(
+    request: &Path,
+    bytes: &[u8],
+    recorded: &RecordedRequest,
+) {
+    human::print_to_stderr(request, bytes, &recorded.violations);
+    if let Some(reason) = &recorded.reason {
         output::note(format_args!("{}: {}", request.display(), model::escape_line(reason)));
     }
-    if !told.degraded.is_empty() {
+    if !recorded.degraded.is_empty() {
         output::note(format_args!(
             "ran without {}, an exception of the policy: cgroups are not writable here, so rlimits \
              and sampling enforced the limits",
-            told.degraded.join(", ")
+            recorded.degraded.join(", ")
         ));
     }
 }

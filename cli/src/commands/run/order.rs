@@ -1,6 +1,5 @@
-//! `toolexec hold`, `release` and `cancel`: places an order beside a queued request, for the daemon
-//! to execute. It must never touch the request itself, and never report work as done that the
-//! daemon has yet to do.
+//! `toolexec hold`, `release` and `cancel`: places an order for the daemon beside a queued request.
+//! It must never touch the request, and never report work as done that the daemon has yet to do.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,7 +60,6 @@ pub(crate) struct OrderOptions {
 /// Limit of listed names.
 const SHOWN_MAX: usize = 5;
 
-/// The result of placing an order.
 enum OrderOutcome {
     New,
     /// The same order already existed.
@@ -71,25 +69,24 @@ enum OrderOutcome {
 }
 
 pub(in crate::commands) fn order(
-    asked: &OrderOptions,
+    args: &OrderOptions,
     order: OperatorOrder,
 ) -> Result<ExitCode, Failure> {
-    let dropbox = Inbox::open(&approved_directory(&asked.spool)?)?;
-    let name = match find_request(&dropbox, asked)? {
+    let dropbox = Inbox::open(&approved_directory(&args.spool)?)?;
+    let name = match find_request(&dropbox, args)? {
         Ok(name) => name,
         Err(why) => return Ok(report_refusal(&why)),
     };
-    match place_order(&dropbox, &asked.spool, &name, order)? {
+    match place_order(&dropbox, &args.spool, &name, order)? {
         Ok(placed) => {
-            print_order(asked, &name, order, &placed)?;
+            print_order(args, &name, order, &placed)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => Ok(report_refusal(&why)),
     }
 }
 
-/// Places an order for a file named exactly, and returns a sentence about the result or the
-/// refusal.
+/// Places an order for a file named exactly. Returns the result or the refusal as a sentence.
 pub(crate) fn order_file(
     spool: &Path,
     name: &str,
@@ -103,7 +100,6 @@ pub(crate) fn order_file(
     Ok(placed.map(|placed| sentence(spool, name, order, &placed)))
 }
 
-/// Places an order beside a file, or returns the reason for a refusal.
 fn place_order(
     dropbox: &Inbox,
     spool: &Path,
@@ -145,8 +141,8 @@ fn waiting(dropbox: &Inbox) -> Result<impl Iterator<Item = String>, Failure> {
 }
 
 /// Returns the file name of the request, or the reason why there is none.
-fn find_request(dropbox: &Inbox, asked: &OrderOptions) -> Result<Result<String, String>, Failure> {
-    let typed = asked.request.as_str();
+fn find_request(dropbox: &Inbox, args: &OrderOptions) -> Result<Result<String, String>, Failure> {
+    let typed = args.request.as_str();
     let mut begun: Vec<String> = waiting(dropbox)?.filter(|name| name.starts_with(typed)).collect();
     let exact = |name: &String| name == typed || name.strip_suffix(".md") == Some(typed);
     if let Some(at) = begun.iter().position(exact) {
@@ -154,7 +150,7 @@ fn find_request(dropbox: &Inbox, asked: &OrderOptions) -> Result<Result<String, 
     }
     Ok(match begun.len() {
         1 => Ok(begun.swap_remove(0)),
-        0 => Err(describe_position(&asked.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
+        0 => Err(describe_position(&args.spool, typed.strip_suffix(".md").unwrap_or(typed))?),
         count => {
             let more = count.saturating_sub(SHOWN_MAX);
             begun.truncate(SHOWN_MAX);
@@ -188,14 +184,14 @@ fn describe_position(spool: &Path, id: &str) -> Result<String, Failure> {
 }
 
 fn print_order(
-    asked: &OrderOptions,
+    args: &OrderOptions,
     name: &str,
     order: OperatorOrder,
     placed: &OrderOutcome,
 ) -> Result<(), Failure> {
     let id = name.strip_suffix(".md").unwrap_or(name);
-    if asked.format == Format::Json {
-        let path = asked.spool.join("approved").join(order.file_name(name));
+    if args.format == Format::Json {
+        let path = args.spool.join("approved").join(order.file_name(name));
         let path = (!matches!(placed, OrderOutcome::NotNeeded)).then(|| output::path(&path));
         return output::line(serde_json::json!({
             "request_id": id,
@@ -204,9 +200,9 @@ fn print_order(
             "already_existed": matches!(placed, OrderOutcome::Existing),
         }));
     }
-    output::line(sentence(&asked.spool, name, order, placed))?;
+    output::line(sentence(&args.spool, name, order, placed))?;
     match order {
-        OperatorOrder::Release => print_remaining_conditions(asked, name),
+        OperatorOrder::Release => print_remaining_conditions(args, name),
         OperatorOrder::Hold | OperatorOrder::Cancel => Ok(()),
     }
 }
@@ -221,7 +217,7 @@ fn spool_option(spool: &Path) -> String {
 
 fn sentence(spool: &Path, name: &str, order: OperatorOrder, placed: &OrderOutcome) -> String {
     let (id, at) = (name.strip_suffix(".md").unwrap_or(name), spool_option(spool));
-    let said = match (order, placed) {
+    let text = match (order, placed) {
         (OperatorOrder::Hold, OrderOutcome::Existing) => {
             format!("already held until `toolexec release {id}{at}`")
         }
@@ -244,12 +240,12 @@ fn sentence(spool: &Path, name: &str, order: OperatorOrder, placed: &OrderOutcom
              then shows its record"
         ),
     };
-    format!("{id}: {said}")
+    format!("{id}: {text}")
 }
 
 /// Prints the remaining conditions of the request: a release removes only a hold.
-fn print_remaining_conditions(asked: &OrderOptions, name: &str) -> Result<(), Failure> {
-    let held = spool::held_requests(&asked.spool).remove(name);
+fn print_remaining_conditions(args: &OrderOptions, name: &str) -> Result<(), Failure> {
+    let held = spool::held_requests(&args.spool).remove(name);
     let waits = held.iter().flat_map(|it| &it.waits_for).filter(|it| it.code != "spool.held");
     for waits in waits {
         let (code, message) = (model::escape_line(&waits.code), model::escape_line(&waits.message));

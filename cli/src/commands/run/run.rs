@@ -1,5 +1,4 @@
-//! `toolexec run`: an embedded one-shot run. It uses the daemon's code path, with the caller as the
-//! approver.
+//! `toolexec run`: an embedded run on the daemon's code path, with the caller as the approver.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,56 +48,56 @@ pub(crate) struct RunCommand {
     format: Format,
 }
 
-/// Runs a request and prints its outcome.
-pub(in crate::commands) fn run(asked: &RunCommand) -> Result<ExitCode, Failure> {
-    // Report usage errors before creating a state or claiming anything. These bytes only serve to
-    // show violations; the run reads and hashes the file itself.
-    let request = match read_document(&asked.request, REQUEST_BYTES_MAX) {
+pub(in crate::commands) fn run(args: &RunCommand) -> Result<ExitCode, Failure> {
+    // Report usage errors before creating a state. The run reads and hashes the file itself.
+    let request = match read_document(&args.request, REQUEST_BYTES_MAX) {
         Err(Failure::TooLarge(..)) => Vec::new(),
         request => request?,
     };
-    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let host = open_host(&asked.host)?;
+    let inputs = args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let host = open_host(&args.host)?;
     let interrupted = watch_signals()?;
-    let results = asked.host.results_of()?;
-    let followed = asked.follow.then(|| StdoutFollower::new(&results, &id_of(&asked.request)));
+    let results = args.host.results_of()?;
+    let followed = args.follow.then(|| StdoutFollower::new(&results, &id_of(&args.request)));
     let live = start_progress(&host, followed)?;
-    let told = host.run_file(
-        &asked.request,
+    let recorded = host.run_file(
+        &args.request,
         inputs.as_deref(),
         rustix::process::geteuid().as_raw(),
         &mut || interrupted.load(Ordering::Relaxed),
     );
     drop(live);
     stop_catching_signals(&interrupted);
-    let told = match told {
-        Ok(told) => told,
+    let recorded = match recorded {
+        Ok(recorded) => recorded,
         Err(DaemonError::Spool(SpoolError::TooLarge { path, bytes_max }))
-            if path == asked.request =>
+            if path == args.request =>
         {
-            human::print_to_stderr(&asked.request, b"", &[human::too_large(bytes_max)]);
+            human::print_to_stderr(&args.request, b"", &[human::too_large(bytes_max)]);
             return Ok(ExitCode::from(2));
         }
-        Err(halt) => return Err(halt.into()),
+        Err(error) => return Err(error.into()),
     };
-    report_problems(&asked.request, &request, &told);
-    let verified = verify_record(&host, told.receipt.path());
-    match asked.format {
-        Format::Human => print_human(&told, verified.as_ref())?,
-        Format::Json => print_json(&told, verified.is_some())?,
+    report_problems(&args.request, &request, &recorded);
+    let verified = verify_record(&host, recorded.receipt.path());
+    match args.format {
+        Format::Human => print_human(&recorded, verified.as_ref())?,
+        Format::Json => print_json(&recorded, verified.is_some())?,
     }
-    Ok(exit_code(told.outcome, verified.is_some()))
+    Ok(exit_code(recorded.outcome, verified.is_some()))
 }
 
-/// Returns the request id in a file's name.
 fn id_of(request: &Path) -> String {
     request.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn print_human(told: &RecordedRequest, verified: Option<&VerifiedRecord>) -> Result<(), Failure> {
-    output::line(format_args!("outcome    {}", told.outcome))?;
-    output::line(format_args!("exit code  {}", told.exit_code))?;
-    output::line(format_args!("record     {}", told.receipt.path().display()))?;
+fn print_human(
+    recorded: &RecordedRequest,
+    verified: Option<&VerifiedRecord>,
+) -> Result<(), Failure> {
+    output::line(format_args!("outcome    {}", recorded.outcome))?;
+    output::line(format_args!("exit code  {}", recorded.exit_code))?;
+    output::line(format_args!("record     {}", recorded.receipt.path().display()))?;
     match verified {
         Some(verified) => output::line(format_args!(
             "verified   {} files re-hashed, signed by {} {}",
@@ -110,12 +109,12 @@ fn print_human(told: &RecordedRequest, verified: Option<&VerifiedRecord>) -> Res
     }
 }
 
-fn print_json(told: &RecordedRequest, verified: bool) -> Result<(), Failure> {
+fn print_json(recorded: &RecordedRequest, verified: bool) -> Result<(), Failure> {
     output::line(serde_json::json!({
-        "result_id": told.receipt.result_id().as_str(),
-        "outcome": told.outcome.as_str(),
-        "exit_code": told.exit_code,
-        "record": output::path(told.receipt.path()),
+        "result_id": recorded.receipt.result_id().as_str(),
+        "outcome": recorded.outcome.as_str(),
+        "exit_code": recorded.exit_code,
+        "record": output::path(recorded.receipt.path()),
         "verified": verified,
     }))
 }

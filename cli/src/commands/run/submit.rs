@@ -1,6 +1,5 @@
-//! `toolexec submit`: checks what the daemon would check, then submits the request. Inputs and
-//! signatures are written before the request. For a request that is already queued, it adds the
-//! signatures that are missing there.
+//! `toolexec submit`: checks what the daemon would check, then submits the inputs and signatures
+//! before the request. A queued request receives only the signatures that it lacks.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -42,47 +41,46 @@ pub(crate) struct SubmitCommand {
     pub(crate) format: Format,
 }
 
-pub(in crate::commands) fn submit(asked: &SubmitCommand) -> Result<ExitCode, Failure> {
-    submit_bytes(asked, None)
+pub(in crate::commands) fn submit(args: &SubmitCommand) -> Result<ExitCode, Failure> {
+    submit_bytes(args, None)
 }
 
-/// Submits the bytes that were just approved. Another user who may write beside the file could have
-/// replaced them.
+/// Submits exactly the approved bytes: another user may have replaced the file.
 pub(crate) fn submit_if_unchanged(
-    asked: &SubmitCommand,
+    args: &SubmitCommand,
     approved: &Sha256,
 ) -> Result<ExitCode, Failure> {
-    submit_bytes(asked, Some(approved))
+    submit_bytes(args, Some(approved))
 }
 
-fn submit_bytes(asked: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
-    let approved = approved_directory(&asked.spool)?;
-    open_document(&asked.request)?;
-    let inputs = asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let submission = match SubmissionFiles::read(&asked.request, inputs.as_deref()) {
+fn submit_bytes(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
+    let approved = approved_directory(&args.spool)?;
+    open_document(&args.request)?;
+    let inputs = args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+    let submission = match SubmissionFiles::read(&args.request, inputs.as_deref()) {
         Ok(submission) => submission,
-        Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
-            return report_not_submitted(asked, b"", &[human::too_large(bytes_max)]);
+        Err(SpoolError::TooLarge { path, bytes_max }) if path == args.request => {
+            return report_not_submitted(args, b"", &[human::too_large(bytes_max)]);
         }
         Err(error) => return Err(error.into()),
     };
     if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
-        let name = human::name(&asked.request);
+        let name = human::name(&args.request);
         output::note(format_args!("{name}: changed since it was approved; not submitted"));
         return Ok(ExitCode::from(2));
     }
-    let DraftCheck { violations, verdict } = check(asked, &submission)?;
+    let DraftCheck { violations, verdict } = check(args, &submission)?;
     let request = match verdict {
         Ok(request) if !human::has_error(&violations) => request,
-        _ => return report_not_submitted(asked, submission.bytes(), &violations),
+        _ => return report_not_submitted(args, submission.bytes(), &violations),
     };
-    print_violations(&asked.request, submission.bytes(), &violations);
+    print_violations(&args.request, submission.bytes(), &violations);
     for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
         output::note(format_args!("{}: a rejection of this request, submitted with it", file.name));
     }
     let declared: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     let dropped = submission.submit_to(&approved, &declared)?;
-    print_submitted(asked.format, &request, &dropped)?;
+    print_submitted(args.format, &request, &dropped)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -134,23 +132,23 @@ fn print_violations(request: &Path, bytes: &[u8], violations: &[Violation]) {
 }
 
 fn report_not_submitted(
-    asked: &SubmitCommand,
+    args: &SubmitCommand,
     bytes: &[u8],
     violations: &[Violation],
 ) -> Result<ExitCode, Failure> {
-    print_violations(&asked.request, bytes, violations);
-    let why = format!("{}: not submitted", human::name(&asked.request));
-    if asked.format == Format::Json {
-        output::line(output::refusal(&asked.request, &why, violations))?;
+    print_violations(&args.request, bytes, violations);
+    let why = format!("{}: not submitted", human::name(&args.request));
+    if args.format == Format::Json {
+        output::line(output::refusal(&args.request, &why, violations))?;
     }
     output::note(why);
     Ok(ExitCode::from(2))
 }
 
-fn check(asked: &SubmitCommand, submission: &SubmissionFiles) -> Result<DraftCheck, Failure> {
+fn check(args: &SubmitCommand, submission: &SubmissionFiles) -> Result<DraftCheck, Failure> {
     let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
     let draft = Draft::new(submission.bytes().to_vec(), submission.file_name(), owner)
-        .map_err(|error| Failure::Message(format!("{}: {error}", asked.request.display())))?;
+        .map_err(|error| Failure::Message(format!("{}: {error}", args.request.display())))?;
     let mut checked = draft.check(FileLocation::Spool, clock::now());
     let bundle = match submission.ais() {
         AisFile::Unread(why) => Some(why),

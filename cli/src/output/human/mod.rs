@@ -24,14 +24,13 @@ const ROWS_MAX: usize = 100;
 /// Prints violations to stderr, beside the output of a command that is not about them.
 pub(crate) fn print_to_stderr(file: &Path, bytes: &[u8], rows: &[Violation]) {
     let text = String::from_utf8_lossy(bytes);
-    let said = violations(OutputScreen::of(&io::stderr()), file, &text, rows);
-    if !said.is_empty() {
-        output::stderr_line(said.trim_end());
+    let report = violations(OutputScreen::of(&io::stderr()), file, &text, rows);
+    if !report.is_empty() {
+        output::stderr_line(report.trim_end());
     }
 }
 
-/// Formats the violations of a file in source order, each followed by an empty line. If there are
-/// too many, warnings are left out first.
+/// Formats violations in source order. If there are too many, warnings are left out first.
 pub(crate) fn violations(
     screen: OutputScreen,
     file: &Path,
@@ -43,19 +42,19 @@ pub(crate) fn violations(
     shown.sort_by_key(|row| Reverse(row.severity == Severity::Error));
     shown.truncate(ROWS_MAX);
     shown.sort_by_key(|row| (row.line, row.column));
-    let mut said = String::new();
+    let mut report = String::new();
     for rows in shown.chunk_by(|one, next| one.line == next.line) {
         let line = rows.first().and_then(|row| source.line(row.line));
         for row in rows {
-            said.push_str(&violation(screen, file, line.as_ref(), row));
-            said.push_str("\n\n");
+            report.push_str(&violation(screen, file, line.as_ref(), row));
+            report.push_str("\n\n");
         }
     }
     match rows.len().saturating_sub(ROWS_MAX) {
         0 => {}
-        more => said.push_str(&format!("… and {more} more\n\n")),
+        more => report.push_str(&format!("… and {more} more\n\n")),
     }
-    said
+    report
 }
 
 /// Formats one violation in the style of rustc.
@@ -84,19 +83,18 @@ fn violation(
     }
     // The line is already cut to the screen, around the marked span.
     let renderer = if screen.colour { Renderer::styled() } else { Renderer::plain() };
-    let said = renderer.term_width(usize::from(u16::MAX)).render(&[group]);
+    let rendered = renderer.term_width(usize::from(u16::MAX)).render(&[group]);
     let place = place_line(screen, gutter, &place(file, row));
-    match said.split_once('\n') {
+    match rendered.split_once('\n') {
         Some((title, rest)) => {
             let rest = rest.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
             format!("{title}\n{place}\n{rest}")
         }
-        None => format!("{said}\n{place}"),
+        None => format!("{rendered}\n{place}"),
     }
 }
 
-/// Formats the location line. The renderer would count columns of the escaped line, not of the
-/// file.
+/// Formats the location line. The renderer would count columns of the escaped line.
 fn place_line(screen: OutputScreen, gutter: usize, place: &str) -> String {
     let indent = " ".repeat(gutter);
     let style = DEFAULT_LINE_NUM_STYLE;
@@ -115,8 +113,7 @@ fn place(file: &Path, row: &Violation) -> String {
     }
 }
 
-/// Returns the escaped message. Messages quote the document, so a message that contains a secret is
-/// replaced by the meaning of its code.
+/// Returns the escaped message. The meaning of the code replaces a message that quotes a secret.
 pub(crate) fn message(row: &Violation) -> String {
     match withholding_code(&row.message) {
         Some(Code::Secret(_)) => row.code.meaning().to_owned(),

@@ -1,6 +1,5 @@
-//! One line of a document as a terminal shows it: escaped, tabs as spaces, long lines cut around
-//! the marked span. A character of the document must never act on the terminal. The cost must not
-//! grow with the length of the line.
+//! A document's line for a terminal: escaped, tabs as spaces, cut around the marked span. No
+//! character may act on the terminal. The cost must not grow with the length of the line.
 
 use std::ops::Range;
 
@@ -9,7 +8,6 @@ use model::escape_line;
 /// Tabs have this fixed width everywhere, so that the caret line below aligns.
 const TAB: &str = "    ";
 
-/// Marks a cut.
 const CUT: char = '…';
 
 pub(crate) struct Snippet {
@@ -23,9 +21,9 @@ impl Snippet {
     pub(crate) fn of(line: &str, meant: Range<usize>, columns: usize) -> Self {
         let (before, rest) = line.split_at(meant.start);
         let (middle, after) = rest.split_at(meant.len());
-        let room = columns.saturating_sub(2);
-        let middle = SnippetPart::take(middle.chars(), room);
-        let beside = room - middle.columns();
+        let free = columns.saturating_sub(2);
+        let middle = SnippetPart::take(middle.chars(), free);
+        let beside = free - middle.columns();
         let left = SnippetPart::take(before.chars().rev(), beside);
         let right = SnippetPart::take(if middle.cut { "" } else { after }.chars(), beside);
         let half = beside / 2;

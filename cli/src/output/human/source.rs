@@ -76,16 +76,15 @@ impl<'a> SourceText<'a> {
         // A finding may be missing: the validator reports only the first of a kind on a line, and
         // long reports are cut. Check again, and hide the rest of the line if necessary.
         let rest = hidden.as_ref().map(|columns| columns.start..usize::MAX);
-        let tells = |line: &SourceLine<'_>| {
+        let has_secret = |line: &SourceLine<'_>| {
             matches!(withholding_code(&line.readable), Some(Code::Secret(_)))
         };
         let tries = [hidden, rest].map(|columns| SourceLine::new(text, columns));
-        let kept = tries.into_iter().find(|line| !tells(line));
+        let kept = tries.into_iter().find(|line| !has_secret(line));
         Some(kept.unwrap_or_else(|| SourceLine::new(text, Some(WHOLE_LINE))))
     }
 }
 
-/// One line of a document.
 pub(crate) struct SourceLine<'a> {
     text: &'a str,
     hidden: Option<Columns>,

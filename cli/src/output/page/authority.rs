@@ -1,5 +1,4 @@
-//! The section on decisions: the verdict and reason of every rule, the findings in the request, and
-//! the answers of the other authorization checks.
+//! The section on decisions: rules, findings in the request, and other authorization checks.
 
 use serde_json::Value;
 

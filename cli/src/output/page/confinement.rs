@@ -1,5 +1,4 @@
-//! The section on confinement: every layer that was read back from the kernel, and the denied
-//! system calls.
+//! The section on confinement: every layer read back from the kernel, and denied system calls.
 
 use serde_json::Value;
 
@@ -21,8 +20,10 @@ pub(super) fn section(page: &mut Html, facts: &PageFacts) {
 }
 
 fn layers(page: &mut Html, confinement: &Value) {
-    let namespaces: Vec<&str> =
-        facts::rows(&confinement["namespaces"]).iter().map(|row| facts::text(&row["kind"])).collect();
+    let namespaces: Vec<&str> = facts::rows(&confinement["namespaces"])
+        .iter()
+        .map(|row| facts::text(&row["kind"]))
+        .collect();
     let landlock = format!("ABI {}", facts::display(&confinement["landlock"]["abi"]));
     let handled = facts::display(&confinement["landlock"]["handled"]);
     let filters = facts::rows(&confinement["seccomp"]["sha256"]).len();
@@ -35,14 +36,19 @@ fn layers(page: &mut Html, confinement: &Value) {
         (literal("Landlock denies"), TableCell::Text(handled)),
         (literal("Seccomp filters"), TableCell::Text(filters.to_string())),
         (literal("Capabilities"), capabilities(&confinement["capabilities"])),
-        (literal("No new privileges"), TableCell::Text(facts::display(&confinement["no_new_privs"]))),
-        (literal("Mounts, SHA-256"), TableCell::Code(facts::display(&confinement["mounts_sha256"]))),
+        (
+            literal("No new privileges"),
+            TableCell::Text(facts::display(&confinement["no_new_privs"])),
+        ),
+        (
+            literal("Mounts, SHA-256"),
+            TableCell::Code(facts::display(&confinement["mounts_sha256"])),
+        ),
         (literal("Missing layers"), degraded(&confinement["degraded"])),
     ]);
 }
 
-/// Returns the text for a fact that is missing or has an unexpected type. Such a fact must never be
-/// shown as good.
+/// Returns the text for a missing or unexpected fact, which must never be shown as good.
 fn unknown() -> TableCell {
     TableCell::Badge(Tone::Care, "unknown".to_owned())
 }

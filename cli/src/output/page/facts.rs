@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-/// The facts that a record states.
 pub(super) struct PageFacts(Value);
 
 impl PageFacts {
@@ -72,7 +71,6 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// Formats microseconds in milliseconds or seconds.
 pub(super) fn time(micros: u64) -> String {
     match micros {
         0..1_000_000 => format!("{}.{} ms", micros / 1000, micros % 1000 / 100),

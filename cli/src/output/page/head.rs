@@ -9,7 +9,6 @@ use super::facts::{self, PageFacts};
 use super::html::{Html, TableCell, Tone, literal};
 use super::model::VerificationState;
 
-/// The maximum size of a request.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) fn outcome(page: &mut Html, facts: &PageFacts) {
@@ -31,8 +30,8 @@ pub(super) fn outcome(page: &mut Html, facts: &PageFacts) {
     page.markup(literal("</header>\n"));
 }
 
-pub(super) fn verification(page: &mut Html, dir: &Path, standing: &VerificationState) {
-    match standing {
+pub(super) fn verification(page: &mut Html, dir: &Path, verification_state: &VerificationState) {
+    match verification_state {
         VerificationState::Verified(verified) => {
             page.banner(Tone::Good);
             page.markup(literal("<h2>Verified</h2>\n<p>Signed by "));

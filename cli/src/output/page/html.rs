@@ -1,13 +1,11 @@
-//! An HTML page under construction. It accepts exactly three kinds of content: markup of this
-//! program (a [`HtmlLiteral`], built from string literals only), escaped untrusted text, and numbers.
-//! There must never be a fourth.
+//! An HTML page under construction. It must never accept other content than markup of this program
+//! (a [`HtmlLiteral`], built from string literals only), escaped untrusted text, and numbers.
 
 use std::fmt::Write as _;
 
 use model::escape_line;
 
-/// The complete style sheet of the page. The content security policy names its digest, so no other
-/// style applies.
+/// The style sheet. The content security policy names its digest, so no other style applies.
 pub(super) const STYLE: &str = include_str!("style.css");
 pub(super) const STYLE_HASH: &str = include_str!("style.sha256");
 
@@ -60,8 +58,7 @@ impl Html {
         self
     }
 
-    /// Appends untrusted text as one line. None of it acts as markup, and every character is
-    /// visible.
+    /// Appends untrusted text as one line. It never acts as markup. Every character is visible.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.escaped(&text.replace('\t', "\\t"));
         self
@@ -144,8 +141,7 @@ impl Html {
         self.markup(HtmlLiteral("</dl>\n"))
     }
 
-    /// Appends a table with a caption. Each cell repeats the name of its column, for narrow
-    /// screens.
+    /// Appends a table. Each cell repeats the name of its column, for narrow screens.
     pub(super) fn table(
         &mut self,
         caption: HtmlLiteral,
@@ -199,8 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// The content security policy must name the digest of this style sheet; otherwise browsers
-    /// ignore the style.
+    /// Browsers ignore a style sheet whose digest the content security policy does not name.
     #[test]
     fn content_security_policy_names_the_style_digest() {
         let digest = base64::engine::general_purpose::STANDARD

@@ -10,7 +10,6 @@ const WHOLE: u64 = 100_000;
 /// The minimum length of a bar that is not zero, so that it is visible.
 const VISIBLE_MIN: u64 = 600;
 
-/// A resource that a run uses.
 struct ResourceUse {
     name: HtmlLiteral,
     used: Option<u64>,
@@ -94,10 +93,10 @@ fn bar(page: &mut Html, it: &ResourceUse) {
         let share = u128::from(used) * u128::from(WHOLE) / u128::from(limit.max(1));
         u64::try_from(share).unwrap_or(WHOLE).min(WHOLE)
     });
-    let told = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), it.unit);
+    let display = |number: Option<u64>| number.map_or_else(|| "unknown".to_owned(), it.unit);
     page.markup(literal("<li><span class=\"name\">")).markup(it.name);
-    page.markup(literal("</span><span class=\"share\">")).text(&told(it.used));
-    page.markup(literal(" of ")).text(&told(it.limit));
+    page.markup(literal("</span><span class=\"share\">")).text(&display(it.used));
+    page.markup(literal(" of ")).text(&display(it.limit));
     page.markup(literal("</span><svg viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" \
                          aria-hidden=\"true\" focusable=\"false\"><rect class=\"track\" width=\"100\" height=\"4\"/>"));
     if let Some(share) = share.filter(|_| it.used != Some(0)) {

@@ -21,17 +21,16 @@ use html::{Html, literal};
 pub(crate) use model::VerificationState;
 
 /// Renders the record in a directory, or returns `None` if the record cannot be read.
-pub(crate) fn page_of(dir: &Path, standing: &VerificationState) -> Option<String> {
-    let facts = match standing {
+pub(crate) fn page_of(dir: &Path, verification_state: &VerificationState) -> Option<String> {
+    let facts = match verification_state {
         VerificationState::Verified(verified) => verified.facts().clone(),
         _ => records::claims(dir)?,
     };
-    Some(render(dir, standing, &PageFacts::of(facts)).into_string())
+    Some(render(dir, verification_state, &PageFacts::of(facts)).into_string())
 }
 
-/// Renders a page that is well-formed XML too, so that any XML parser can check it for unwanted
-/// content.
-fn render(dir: &Path, standing: &VerificationState, facts: &PageFacts) -> Html {
+/// Renders a page that is well-formed XML too: any XML parser can check it for unwanted content.
+fn render(dir: &Path, verification_state: &VerificationState, facts: &PageFacts) -> Html {
     let mut page = Html::default();
     page.markup(literal(
         "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n\
@@ -49,7 +48,7 @@ fn render(dir: &Path, standing: &VerificationState, facts: &PageFacts) -> Html {
     page.markup(literal("</title>\n<style>"));
     page.markup(literal(html::STYLE)).markup(literal("</style>\n</head>\n<body>\n<main>\n"));
     head::outcome(&mut page, facts);
-    head::verification(&mut page, dir, standing);
+    head::verification(&mut page, dir, verification_state);
     head::summary(&mut page, dir, facts);
     limits::section(&mut page, facts);
     files::section(&mut page, facts);

@@ -1,5 +1,4 @@
-//! The section on the network: contacted hosts and refused requests. Unknown must never be shown as
-//! none.
+//! The section on contacted hosts and refused requests. Unknown must never be shown as none.
 
 use serde_json::Value;
 

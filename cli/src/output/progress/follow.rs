@@ -1,6 +1,5 @@
-//! The live stdout of a running tool, read from the result that is being collected. It is
-//! untrusted: every line is prefixed, escaped and bounded, and none of it is part of the command's
-//! answer.
+//! The live stdout of a running tool, read from the result that is being collected. It is untrusted
+//! and not part of the command's answer: every line is prefixed, escaped and bounded.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -76,7 +75,6 @@ impl StdoutFollower {
     fn take_lines(&mut self, lines: &mut Vec<String>) {
         let bytes = std::mem::take(&mut self.rest);
         let mut pieces = bytes.split(|byte| *byte == b'\n');
-        // The bytes after the last line end.
         let rest = pieces.next_back().unwrap_or_default();
         lines.extend(pieces.map(display_line));
         let mut pieces = rest.chunks_exact(LINE_BYTES_MAX);
@@ -84,15 +82,13 @@ impl StdoutFollower {
         self.rest = pieces.remainder().to_vec();
     }
 
-    /// Opens the stdout of the result that is being collected, or of the latest published one after
-    /// the end.
+    /// Opens the stdout of the result being collected or, after the end, of the latest one.
     fn find(&self, moment: ProgressMoment) -> Option<File> {
         let end = format!("-{}", self.request_id);
         let begins = if moment == ProgressMoment::Now { ".new-TS-" } else { "TS-" };
         let names = fs::read_dir(&self.results).ok()?.flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        // `TS-YYYYMMDD-HHMMSSZ-` precedes the complete id. Comparing the length excludes other ids
-        // with the same suffix.
+        // `TS-YYYYMMDD-HHMMSSZ-` precedes the id. The length excludes ids with the same suffix.
         let len = begins.len() + "YYYYMMDD-HHMMSSZ".len() + end.len();
         let mine =
             names.filter(|it| it.starts_with(begins) && it.ends_with(&end) && it.len() == len);

@@ -1,9 +1,7 @@
-//! Figures beside their limits: `12 of 60 s`, `64 of 256 MiB`. Both have the unit of the limit, so
-//! that they can be compared at a glance.
+//! Figures beside their limits: `12 of 60 s`, `64 of 256 MiB`. Both have the unit of the limit.
 
 const UNITS: [(&str, u32); 4] = [("B", 0), ("KiB", 10), ("MiB", 20), ("GiB", 30)];
 
-/// Formats bytes beside their limit.
 pub(crate) fn bytes_of(bytes: Option<u64>, bytes_max: u64) -> String {
     let unit = UNITS.iter().rev().find(|(_, shift)| bytes_max >> shift > 0).unwrap_or(&UNITS[0]);
     let (word, shift) = *unit;
@@ -18,14 +16,12 @@ pub(crate) fn bytes_of(bytes: Option<u64>, bytes_max: u64) -> String {
     format!("{now} of {} {word}", in_unit(bytes_max))
 }
 
-/// Formats milliseconds beside their limit, in seconds.
 pub(crate) fn seconds_of(ms: Option<u64>, ms_max: u64) -> String {
     let now = ms.map_or_else(|| "?".to_owned(), |ms| format!("{}.{}", ms / 1000, ms % 1000 / 100));
     format!("{now} of {} s", ms_max.div_ceil(1000))
 }
 
-/// Returns how many of `positions` positions of a bar are full: none only if `part` is 0, all only if
-/// `part` reaches `whole`.
+/// Returns the full positions of a bar: none only if `part` is 0, all only if it reaches `whole`.
 pub(crate) fn share(part: u64, whole: u64, positions: usize) -> usize {
     let all = u128::try_from(positions).unwrap_or(0);
     let full = (u128::from(part) * all).checked_div(u128::from(whole)).unwrap_or(0).min(all);

@@ -1,6 +1,5 @@
-//! Progress while the caller waits: one line on stderr, redrawn a few times a second, and the
-//! tool's stdout on request. Without a terminal on stderr, only requested output is printed.
-//! Nothing is ever printed to stdout, which belongs to the answer.
+//! Progress while the caller waits: one line on stderr, if it is a terminal, and the tool's stdout
+//! on request. Never prints to stdout, which belongs to the answer.
 
 mod follow;
 mod measure;
@@ -33,29 +32,29 @@ pub(crate) enum ProgressMoment {
 
 /// A thread that refreshes the progress line until this value is dropped.
 pub(crate) struct ProgressThread {
-    pen: Arc<Mutex<ProgressLine>>,
+    progress_line: Arc<Mutex<ProgressLine>>,
     worker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl ProgressThread {
     /// Starts the thread, unless there is neither a terminal nor requested output.
     pub(crate) fn begin(
-        asked: bool,
+        requested: bool,
         mut look: impl FnMut(&mut ProgressLine, ProgressMoment) + Send + 'static,
     ) -> Result<Self, Failure> {
-        let pen = ProgressLine::of(&io::stderr());
-        let wanted = asked || pen.draws();
-        let pen = Arc::new(Mutex::new(pen));
-        let mut live = Self { pen: Arc::clone(&pen), worker: None };
+        let progress_line = ProgressLine::of(&io::stderr());
+        let wanted = requested || progress_line.draws();
+        let progress_line = Arc::new(Mutex::new(progress_line));
+        let mut live = Self { progress_line: Arc::clone(&progress_line), worker: None };
         if wanted {
             let (stop, stopped) = channel::<()>();
             let work = move || {
                 while stopped.recv_timeout(DRAW_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                    look(&mut lock(&pen), ProgressMoment::Now);
+                    look(&mut lock(&progress_line), ProgressMoment::Now);
                 }
-                let mut pen = lock(&pen);
-                look(&mut pen, ProgressMoment::Last);
-                pen.clear();
+                let mut progress_line = lock(&progress_line);
+                look(&mut progress_line, ProgressMoment::Last);
+                progress_line.clear();
             };
             let named = thread::Builder::new().name("live".to_owned()).spawn(work);
             let drawing = named
@@ -67,8 +66,8 @@ impl ProgressThread {
 
     /// Prints something while the progress line is cleared.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
-        let mut pen = lock(&self.pen);
-        pen.clear();
+        let mut progress_line = lock(&self.progress_line);
+        progress_line.clear();
         print()
     }
 }
@@ -83,7 +82,7 @@ impl Drop for ProgressThread {
     }
 }
 
-fn lock(pen: &Mutex<ProgressLine>) -> MutexGuard<'_, ProgressLine> {
+fn lock(progress_line: &Mutex<ProgressLine>) -> MutexGuard<'_, ProgressLine> {
     // A half-drawn line is drawn again.
-    pen.lock().unwrap_or_else(PoisonError::into_inner)
+    progress_line.lock().unwrap_or_else(PoisonError::into_inner)
 }

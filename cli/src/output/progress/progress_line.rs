@@ -53,12 +53,12 @@ impl ProgressLine {
                 write(&format!("\r{cut}\x1b[K"));
                 self.drawn = true;
             }
-            DrawMode::Append { last: said } => {
-                let is_news = said
+            DrawMode::Append { last } => {
+                let is_news = last
                     .as_ref()
                     .is_none_or(|(before, at)| before != state || at.elapsed() >= REPEAT_INTERVAL);
                 if is_news {
-                    *said = Some((state.to_owned(), Instant::now()));
+                    *last = Some((state.to_owned(), Instant::now()));
                     write(&format!("{}\n", line.trim_end()));
                 }
             }
@@ -73,7 +73,6 @@ impl ProgressLine {
         }
     }
 
-    /// Clears the progress line.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.drawn) {
             write("\r\x1b[K");

@@ -1,5 +1,4 @@
-//! A request in flight as one line of unlimited width: its step, and its usage beside the limits.
-//! Reads neither a clock nor a file.
+//! A request in flight as a line of unlimited width. Reads neither a clock nor a file.
 
 use model::UtcTime;
 use spool::{RunningRequest, RunningStep};
@@ -23,14 +22,14 @@ pub(crate) fn running_figures(running: &RunningRequest, now: UtcTime) -> String 
             format!("{} {} hashed", bar(done, all), bytes_of(Some(done), all))
         }
         (RunningStep::Running, _, Some(time_max)) => {
-            let mut said = format!("{} {elapsed} of {time_max} s", bar(elapsed, time_max));
+            let mut text = format!("{} {elapsed} of {time_max} s", bar(elapsed, time_max));
             if let Some(cpu_max) = running.cpu_ms_max {
-                said.push_str(&format!("  cpu {}", seconds_of(running.cpu_ms, cpu_max)));
+                text.push_str(&format!("  cpu {}", seconds_of(running.cpu_ms, cpu_max)));
             }
             if let Some(memory_max) = running.memory_bytes_max {
-                said.push_str(&format!("  memory {}", bytes_of(running.memory_bytes, memory_max)));
+                text.push_str(&format!("  memory {}", bytes_of(running.memory_bytes, memory_max)));
             }
-            said
+            text
         }
         _ => format!("{elapsed} s"),
     }
@@ -65,19 +64,19 @@ mod tests {
     #[test]
     fn each_step_has_its_figures() {
         let now: UtcTime = "2026-02-09T16:05:14Z".parse().unwrap();
-        let said = |step| running_figures(&running(step), now);
-        assert_eq!(said(RunningStep::Claimed), "12 s");
-        assert_eq!(said(RunningStep::Staging), "[##--------] 1 of 4 GiB hashed");
+        let figures = |step| running_figures(&running(step), now);
+        assert_eq!(figures(RunningStep::Claimed), "12 s");
+        assert_eq!(figures(RunningStep::Staging), "[##--------] 1 of 4 GiB hashed");
         assert_eq!(
-            said(RunningStep::Running),
+            figures(RunningStep::Running),
             "[##--------] 12 of 60 s  cpu 11.8 of 60 s  memory 64 of 256 MiB"
         );
-        assert_eq!(said(RunningStep::Publishing), "12 s");
-        let untold =
+        assert_eq!(figures(RunningStep::Publishing), "12 s");
+        let unknown =
             RunningRequest { cpu_ms: None, memory_bytes: None, ..running(RunningStep::Running) };
         let early: UtcTime = "2026-02-09T16:05:00Z".parse().unwrap();
         assert_eq!(
-            running_figures(&untold, early),
+            running_figures(&unknown, early),
             "[----------] 0 of 60 s  cpu ? of 60 s  memory ? of 256 MiB"
         );
     }

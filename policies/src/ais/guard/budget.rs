@@ -57,13 +57,13 @@ pub(super) fn method(case: &GuardInput<'_>) -> GuardResult {
 }
 
 pub(super) fn obligations(case: &GuardInput<'_>) -> GuardResult {
-    let asked = &case.bundle.apr().evidence.obligations;
+    let required = &case.bundle.apr().evidence.obligations;
     let unknown =
         |it: &&NonEmptyText| !case.rules.obligations.iter().any(|known| known == it.as_str());
-    match asked.iter().find(unknown) {
+    match required.iter().find(unknown) {
         Some(it) => Err(deny(format!("this host does not meet the obligation `{it}`"))),
         None => {
-            Ok(GuardObservation::Passed(format!("{} obligations, all of them met", asked.len())))
+            Ok(GuardObservation::Passed(format!("{} obligations, all of them met", required.len())))
         }
     }
 }

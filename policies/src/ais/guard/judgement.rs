@@ -15,9 +15,7 @@ model::closed_set! {
     pub(super) enum GuardVerdictKind {
         /// No objection.
         Passed = "pass",
-        /// Not applicable.
         NotApplicable = "not_asked",
-        /// Refused.
         Refused = "refuse",
     }
 }
@@ -29,7 +27,6 @@ pub enum GuardVerdict {
     Passed,
     /// Not applicable, or an earlier rule made it pointless.
     NotApplicable,
-    /// Refused.
     Refused(AisRefusal),
 }
 
@@ -50,7 +47,6 @@ pub struct GuardCheck {
     pub rule: &'static str,
     /// The observation: one line, escaped.
     pub observation: String,
-    /// The verdict.
     pub verdict: GuardVerdict,
 }
 
@@ -80,21 +76,19 @@ impl GuardCheck {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let verdict = self.verdict.kind().as_str();
-        let mut said = json!({ "rule": self.rule, "saw": self.observation, "verdict": verdict });
+        let mut object = json!({ "rule": self.rule, "saw": self.observation, "verdict": verdict });
         if let GuardVerdict::Refused(refusal) = &self.verdict {
-            said["code"] = json!(refusal.code.as_str());
-            said["details"] = refusal.details.clone();
+            object["code"] = json!(refusal.code.as_str());
+            object["details"] = refusal.details.clone();
         }
-        said
+        object
     }
 }
 
 /// The times of the stapled revocation list, for the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StapledCrl {
-    /// The time of issue.
     pub issued: UtcTime,
-    /// The end of validity.
     pub expires: UtcTime,
 }
 
@@ -108,8 +102,7 @@ pub struct Judgement {
 }
 
 /// The proof that the guard accepted a call. Its owner must use up the nonce durably before the
-/// call is executed. The nonce must be kept until [`AcceptedCall::expires`] and the allowed skew are
-/// past.
+/// call is executed, and keep it until [`AcceptedCall::expires`] and the allowed skew are past.
 #[must_use]
 #[derive(Debug)]
 pub struct AcceptedCall {
@@ -174,7 +167,6 @@ impl Judgement {
     /// Returns the proof that no rule refuses.
     ///
     /// # Errors
-    ///
     /// The refusal that counts, or a refusal because no request was given to bind the bundle to.
     pub fn accepted(self) -> Result<AcceptedCall, AisRefusal> {
         match self.refusal() {
@@ -190,18 +182,18 @@ impl Judgement {
     /// Returns everything as JSON: `{verdict, code?, message?, details?, crl, checks}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut said = match self.refusal() {
+        let mut object = match self.refusal() {
             Some(refusal) => {
-                let mut said = refusal.to_json();
-                said["verdict"] = json!("refuse");
-                said
+                let mut refused = refusal.to_json();
+                refused["verdict"] = json!("refuse");
+                refused
             }
             None if self.bound => json!({ "verdict": "accept" }),
             None => json!({ "verdict": "unbound" }),
         };
-        said["bundle"] = self.accepted.to_json();
-        said["checks"] = self.checks.iter().map(GuardCheck::to_json).collect();
-        said
+        object["bundle"] = self.accepted.to_json();
+        object["checks"] = self.checks.iter().map(GuardCheck::to_json).collect();
+        object
     }
 }
 

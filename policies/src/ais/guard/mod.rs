@@ -1,11 +1,10 @@
-//! The guard: the check that one call may be executed under its artifacts. It must never trust the
-//! content of an artifact whose signature is not good. It must never query a nonce before all
-//! signatures are good. Otherwise a party that can sign nothing could use up a nonce, or learn of
-//! its use.
+//! The guard: the check that one call may be executed under its artifacts. It must never trust an
+//! artifact whose signature is not good, nor query a nonce before all signatures are good.
+//! Otherwise a party that can sign nothing could use up a nonce, or learn of its use.
 //!
-//! The order is fixed. The guard first checks every signature. If one is not good, it reports every
-//! other rule as not asked. Otherwise it applies each rule by itself, so that a record can contain
-//! each verdict. The refusal is that of the first rule that refuses.
+//! The guard first checks every signature. If one is not good, it reports every other rule as not
+//! asked. Otherwise it applies each rule by itself, so that a record can contain each verdict. The
+//! refusal is that of the first rule that refuses.
 
 mod budget;
 mod effects;
@@ -50,14 +49,13 @@ const RULES: [GuardRule; 25] = [
     ("data-classes", budget::data_classes),
     ("operation", effects::operation),
     ("destinations", effects::destinations),
-    ("supply", supply::supply),
+    ("supply", supply::digests),
 ];
 
 /// Accepts a call or refuses it.
 ///
 /// # Errors
-///
-/// [`Refusal`] of the first rule that refuses.
+/// [`AisRefusal`] of the first rule that refuses.
 pub fn guard(case: &GuardInput<'_>) -> Result<AcceptedCall, AisRefusal> {
     judge(case).accepted()
 }

@@ -11,7 +11,6 @@ use super::super::trust::AisTrustStore;
 
 /// The input of the guard.
 pub struct GuardInput<'a> {
-    /// The artifacts.
     pub bundle: &'a AisBundle,
     /// The keys whose signatures count.
     pub trust: &'a AisTrustStore,
@@ -21,11 +20,10 @@ pub struct GuardInput<'a> {
     pub request: Option<&'a RequestFacts>,
     /// The digests of what a run would actually use.
     pub supply: &'a EnvironmentDigests,
-    /// The present time.
     pub now: UtcTime,
-    /// Returns whether a nonce was used before. The guard asks only if all signatures are good. The
-    /// function must not use the nonce up: the owner of [`Accepted`](super::Accepted) does that,
-    /// durably and before the run.
+    /// Returns whether a nonce was used before; called only if all signatures are good. It must not
+    /// use it up: the owner of the [`AcceptedCall`](super::AcceptedCall) does, durably and before
+    /// the run.
     pub nonce_used: &'a dyn Fn(&str) -> bool,
 }
 
@@ -33,7 +31,6 @@ pub struct GuardInput<'a> {
 pub(in crate::ais) enum GuardObservation {
     /// No objection, with the observation.
     Passed(String),
-    /// Not applicable.
     NotApplicable(&'static str),
 }
 

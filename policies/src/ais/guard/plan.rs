@@ -9,7 +9,6 @@ use super::super::entail::{EVIDENCE_TOLERANCE, entail};
 use super::super::field::{NonEmptyText, Uri};
 use super::model::{GuardInput, GuardObservation, GuardResult};
 
-/// Returns the step that the envelope names.
 pub(super) fn step_of<'a>(case: &GuardInput<'a>) -> Result<&'a PlanStep, AisRefusal> {
     let reference = case.bundle.ibe().apa_step_ref.as_str();
     case.bundle.apa().step(reference).ok_or_else(|| {
@@ -43,10 +42,10 @@ pub(super) fn links(case: &GuardInput<'_>) -> GuardResult {
 }
 
 pub(super) fn evidence(case: &GuardInput<'_>) -> GuardResult {
-    let (said, apa) = (&case.bundle.apr().evidence, case.bundle.apa());
+    let (stated, apa) = (&case.bundle.apr().evidence, case.bundle.apa());
     let found = entail(case.bundle.uia(), apa);
     let differs = |one: f64, two: f64| (one - two).abs() > EVIDENCE_TOLERANCE;
-    let (coverage, risk) = (said.coverage.get(), said.risk.get());
+    let (coverage, risk) = (stated.coverage.get(), stated.risk.get());
     if differs(coverage, found.coverage) || differs(risk, found.risk) {
         let details = json!({
             "said": { "coverage": coverage, "risk": risk },
@@ -59,10 +58,12 @@ pub(super) fn evidence(case: &GuardInput<'_>) -> GuardResult {
         return Err(AisRefusal::new(AisCode::AlignMismatch, message).with(details));
     }
     for (step, score) in apa.steps.iter().zip(&found.scores) {
-        let said = step.alignment.score.get();
-        if differs(said, *score) {
-            let message = format!("step `{}` states score {said}; computed: {score}", step.id);
-            let details = json!({ "step": step.id.as_str(), "said": said, "computed": score });
+        let stated_score = step.alignment.score.get();
+        if differs(stated_score, *score) {
+            let message =
+                format!("step `{}` states score {stated_score}; computed: {score}", step.id);
+            let details =
+                json!({ "step": step.id.as_str(), "said": stated_score, "computed": score });
             return Err(AisRefusal::new(AisCode::AlignMismatch, message).with(details));
         }
     }
@@ -97,8 +98,7 @@ pub(super) fn step(case: &GuardInput<'_>) -> GuardResult {
 pub(super) fn explicit(case: &GuardInput<'_>) -> GuardResult {
     for step in &case.bundle.apa().steps {
         for (name, value) in &step.args {
-            // Arguments of a command may contain anything; `binding` compares each with the
-            // request's.
+            // A command's arguments may contain anything; `binding` compares them.
             let words = step.tool.as_str().starts_with("toolexec.run.") && name == "argv";
             if let Some(what) = unfilled(value, words) {
                 let message = format!("step `{}`: the argument `{name}` {what}", step.id);

@@ -65,8 +65,7 @@ fn signer<'a, T>(case: &GuardInput<'a>, sealed: &UnverifiedArtifact<T>) -> Signe
     })
 }
 
-/// Checks the signer's identity: only its subject authorizes an intent, and only its operator
-/// vouches for a tool.
+/// Checks the signer: only its subject authorizes an intent, and only its operator a tool.
 fn signer_known_as<'a, T>(
     case: &GuardInput<'a>,
     sealed: &UnverifiedArtifact<T>,

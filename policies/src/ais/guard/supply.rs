@@ -9,7 +9,7 @@ use super::super::rules::Presence;
 use super::super::sca::ComponentKind;
 use super::model::{GuardInput, GuardObservation, GuardResult};
 
-pub(super) fn supply(case: &GuardInput<'_>) -> GuardResult {
+pub(super) fn digests(case: &GuardInput<'_>) -> GuardResult {
     let Some(sca) = case.bundle.sca() else {
         return match case.rules.sca {
             Presence::Optional => Ok(GuardObservation::NotApplicable("no supply chain assertion")),
@@ -38,15 +38,15 @@ pub(super) fn supply(case: &GuardInput<'_>) -> GuardResult {
     Ok(GuardObservation::Passed(format!("{count} digests and the plan's model, as asserted")))
 }
 
-fn same(kind: &str, name: &str, is: &Sha256, said: Option<&str>) -> Result<(), AisRefusal> {
+fn same(kind: &str, name: &str, is: &Sha256, asserted: Option<&str>) -> Result<(), AisRefusal> {
     let is = format!("sha256:{is}");
-    if said == Some(is.as_str()) {
+    if asserted == Some(is.as_str()) {
         return Ok(());
     }
-    let message = match said {
-        Some(said) => format!("{kind} `{name}`: {is} is used, but {said} was asserted"),
+    let message = match asserted {
+        Some(asserted) => format!("{kind} `{name}`: {is} is used, but {asserted} was asserted"),
         None => format!("{kind} `{name}` is used, but was not asserted"),
     };
-    let details = json!({ "kind": kind, "name": name, "used": is, "asserted": said });
+    let details = json!({ "kind": kind, "name": name, "used": is, "asserted": asserted });
     Err(AisRefusal::new(AisCode::ScaMismatch, message).with(details))
 }

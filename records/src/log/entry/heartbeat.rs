@@ -83,8 +83,7 @@ impl Heartbeat {
         self.boot_id.as_ref()
     }
 
-    /// Returns the log entry: canonical JSON (RFC 8785). The same heartbeat always gives the same
-    /// bytes, so two heartbeats in one second are one entry.
+    /// Returns the entry as canonical JSON (RFC 8785). Two heartbeats in one second are one entry.
     #[must_use]
     pub fn entry(&self) -> Vec<u8> {
         // Canonical: sorted names, no space, and no value with a character that JSON escapes.
@@ -113,9 +112,8 @@ impl Heartbeat {
     }
 }
 
-/// Returns whether a heartbeat is due: nothing was appended for this many seconds, or the time of
-/// the last entry is unknown. A clock that was set back makes one due as well, so that an entry
-/// with a future time cannot silence the log.
+/// Returns whether nothing was appended for this many seconds. True as well if the last entry's
+/// time is unknown, or later than now: a future time must not silence the log.
 #[must_use]
 pub fn heartbeat_is_due(interval_sec: u32, last: Option<UtcTime>, now: UtcTime) -> bool {
     let Some(last) = last else { return true };

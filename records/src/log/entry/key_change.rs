@@ -1,9 +1,7 @@
 //! The entry of a key rotation: the old key with its end, the new key, and the signatures of both.
 //! One signature must never be enough: the old key's proves that the rotation was wanted, the new
-//! key's that its holder asked for it.
-//!
-//! The signed text is the entry without its `signatures`. Both are SSH signatures in a namespace of
-//! their own; `ssh-keygen -Y verify` accepts them in armour.
+//! key's that its holder asked for it. The signed text is the entry without its `signatures`. Both
+//! are SSH signatures in their own namespace; `ssh-keygen -Y verify` accepts them in armour.
 
 use std::fmt;
 
@@ -90,7 +88,6 @@ pub struct KeyChange {
     old: Vec<u8>,
     new: Vec<u8>,
     time: UtcTime,
-    /// The exact bytes of the log entry.
     entry: Vec<u8>,
 }
 
@@ -170,8 +167,7 @@ impl KeyChange {
         Ok(Self { role, old: old_spki, new: new_spki, time, entry: entry.into_bytes() })
     }
 
-    /// Parses a log entry and verifies both signatures. The reader must check that the old key was
-    /// active.
+    /// Parses a log entry and verifies both signatures. Does not check that the old key was active.
     ///
     /// # Errors
     /// The first [`KeyChangeError`].
@@ -186,8 +182,7 @@ impl KeyChange {
         let time: UtcTime = time.parse().map_err(|_| KeyChangeError::Form)?;
         let spki = |key: &RawChangedKey| base64::decode(&key.raw_bytes).ok_or(KeyChangeError::Form);
         let (old_spki, new_spki) = (spki(old)?, spki(new)?);
-        // The form is canonical: another order of names, a further space or an escape is another
-        // entry.
+        // The form is canonical, so an entry with another order, space or escape is another entry.
         let by_both = Some((signatures.new.as_str(), signatures.old.as_str()));
         let known = form.api_version == VERSION
             && form.kind == KIND
@@ -252,8 +247,7 @@ impl KeyChange {
     }
 }
 
-/// Renders canonical JSON (RFC 8785): sorted names, no space, and no value that JSON escapes. A
-/// value with an escape fails the later comparison.
+/// Renders canonical JSON (RFC 8785). A value that JSON would escape fails the later comparison.
 fn render(
     role: KeyRole,
     old: &[u8],

@@ -47,7 +47,6 @@ impl LogEntry {
     }
 }
 
-/// The common fields of all entries.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RawLogEntryHead {

@@ -1,6 +1,5 @@
-//! Rules that find a record's contradictions in its facts alone, one rule per row. A rule must
-//! never reject a record that an honest run could have made. A fact that an older record lacks
-//! contradicts nothing.
+//! Rules that find contradictions in a record's facts alone, one per row. A rule must never reject
+//! an honest run's record. A fact that an older record lacks contradicts nothing.
 
 #[cfg(test)]
 mod tests;
@@ -53,8 +52,7 @@ pub(super) struct RequestTimes {
 }
 
 impl RequestTimes {
-    /// Returns `None` if the bytes are not a request: the refusal of such a file has no times to
-    /// compare.
+    /// Returns `None` if the bytes are not a request: such a file has no times to compare.
     pub(super) fn read(request: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct RawRequestTimes {
@@ -79,12 +77,11 @@ pub(super) fn faults<'a>(
     facts: &'a Value,
     request: Option<RequestTimes>,
 ) -> impl Iterator<Item = VerifyError> + 'a {
-    let says = FactReader { facts, request };
-    let found = RULES.iter().filter_map(move |rule| rule(&says));
+    let reader = FactReader { facts, request };
+    let found = RULES.iter().filter_map(move |rule| rule(&reader));
     found.map(|what| VerifyError::Inconsistency { file: file.to_owned(), what })
 }
 
-/// Access to facts by name.
 struct FactReader<'a> {
     facts: &'a Value,
     request: Option<RequestTimes>,
@@ -138,92 +135,97 @@ pub(super) fn number(value: &Value) -> Option<u64> {
 }
 
 const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
-/// Outcomes with or without a run: a request can be cancelled before its start, and a run can be
-/// lost with all its results.
+/// A request can be cancelled before its start, and a run can be lost with all its results.
 const WITH_OR_WITHOUT_RUN: [Outcome; 2] = [Outcome::Cancelled, Outcome::Indeterminate];
 
-fn ran_for_its_outcome(says: &FactReader<'_>) -> Option<String> {
-    let needed = !says.outcome_is(&NEVER_RAN) && !says.outcome_is(&WITH_OR_WITHOUT_RUN);
+fn ran_for_its_outcome(reader: &FactReader<'_>) -> Option<String> {
+    let needed = !reader.outcome_is(&NEVER_RAN) && !reader.outcome_is(&WITH_OR_WITHOUT_RUN);
     let missing = ["started_utc", "ended_utc", "confinement", "accounting"];
-    let missing = missing.iter().find(|key| !says.has(key));
-    let key = missing.filter(|_| needed && says.ran().is_some())?;
-    Some(format!("outcome is {} and {key} is null", says.outcome()))
+    let missing = missing.iter().find(|key| !reader.has(key));
+    let key = missing.filter(|_| needed && reader.ran().is_some())?;
+    Some(format!("outcome is {} and {key} is null", reader.outcome()))
 }
 
-fn never_ran_for_its_outcome(says: &FactReader<'_>) -> Option<String> {
+fn never_ran_for_its_outcome(reader: &FactReader<'_>) -> Option<String> {
     let keys = ["started_utc", "ended_utc", "accounting", "denials"];
-    let key = keys.iter().find(|key| says.outcome_is(&NEVER_RAN) && says.has(key))?;
-    Some(format!("outcome is {} and {key} states a run", says.outcome()))
+    let key = keys.iter().find(|key| reader.outcome_is(&NEVER_RAN) && reader.has(key))?;
+    Some(format!("outcome is {} and {key} states a run", reader.outcome()))
 }
 
-fn exit_code_without_run(says: &FactReader<'_>) -> Option<String> {
-    let code = says.exit_code().filter(|code| *code != -1)?;
-    (says.ran() == Some(false)).then(|| format!("nothing ran and exit_code is {code}"))
+fn exit_code_without_run(reader: &FactReader<'_>) -> Option<String> {
+    let code = reader.exit_code().filter(|code| *code != -1)?;
+    (reader.ran() == Some(false)).then(|| format!("nothing ran and exit_code is {code}"))
 }
 
-fn exit_code_zero(says: &FactReader<'_>) -> Option<String> {
-    let code = says.exit_code().filter(|code| *code != 0)?;
-    let good = says.outcome_is(&[Outcome::Ok, Outcome::OutputRejected]);
-    good.then(|| format!("outcome is {} and exit_code is {code}", says.outcome()))
+fn exit_code_zero(reader: &FactReader<'_>) -> Option<String> {
+    let code = reader.exit_code().filter(|code| *code != 0)?;
+    let good = reader.outcome_is(&[Outcome::Ok, Outcome::OutputRejected]);
+    good.then(|| format!("outcome is {} and exit_code is {code}", reader.outcome()))
 }
 
-fn exit_code_nonzero(says: &FactReader<'_>) -> Option<String> {
-    let code = says.exit_code().filter(|code| !(1..=255).contains(code))?;
-    says.outcome_is(&[Outcome::ExitNonzero(1)])
+fn exit_code_nonzero(reader: &FactReader<'_>) -> Option<String> {
+    let code = reader.exit_code().filter(|code| !(1..=255).contains(code))?;
+    reader
+        .outcome_is(&[Outcome::ExitNonzero(1)])
         .then(|| format!("outcome is exit_nonzero and exit_code is {code}"))
 }
 
-fn exit_code_signal(says: &FactReader<'_>) -> Option<String> {
+fn exit_code_signal(reader: &FactReader<'_>) -> Option<String> {
     // 128+n, and Linux has signals 1 to 64.
-    let code = says.exit_code().filter(|code| !(129..=192).contains(code))?;
-    says.outcome_is(&[Outcome::Signal(1)])
+    let code = reader.exit_code().filter(|code| !(129..=192).contains(code))?;
+    reader
+        .outcome_is(&[Outcome::Signal(1)])
         .then(|| format!("outcome is signal and exit_code is {code}"))
 }
 
-fn exit_code_unknown(says: &FactReader<'_>) -> Option<String> {
-    let code = says.exit_code().filter(|code| *code != -1)?;
-    says.outcome_is(&[Outcome::Indeterminate])
+fn exit_code_unknown(reader: &FactReader<'_>) -> Option<String> {
+    let code = reader.exit_code().filter(|code| *code != -1)?;
+    reader
+        .outcome_is(&[Outcome::Indeterminate])
         .then(|| format!("outcome is indeterminate and exit_code is {code}"))
 }
 
-fn out_of_memory(says: &FactReader<'_>) -> Option<String> {
-    let kills = number(&says.facts["accounting"]["oom_kills"]).filter(|kills| *kills > 0)?;
-    let told = says.outcome_is(&[Outcome::MemoryLimit, Outcome::SeccompViolation]);
-    (!told).then(|| format!("outcome is {} and oom_kills is {kills}", says.outcome()))
+fn out_of_memory(reader: &FactReader<'_>) -> Option<String> {
+    let kills = number(&reader.facts["accounting"]["oom_kills"]).filter(|kills| *kills > 0)?;
+    let is_stated = reader.outcome_is(&[Outcome::MemoryLimit, Outcome::SeccompViolation]);
+    (!is_stated).then(|| format!("outcome is {} and oom_kills is {kills}", reader.outcome()))
 }
 
-fn violation(says: &FactReader<'_>) -> Option<String> {
-    let call = says.facts["denials"]["violation"].as_str()?;
-    (!says.outcome_is(&[Outcome::SeccompViolation]))
-        .then(|| format!("outcome is {} and the violation is {call}", says.outcome()))
+fn violation(reader: &FactReader<'_>) -> Option<String> {
+    let call = reader.facts["denials"]["violation"].as_str()?;
+    (!reader.outcome_is(&[Outcome::SeccompViolation]))
+        .then(|| format!("outcome is {} and the violation is {call}", reader.outcome()))
 }
 
-fn output_rejected(says: &FactReader<'_>) -> Option<String> {
-    let count = number(&says.facts["rejected_total"]).filter(|count| *count > 0)?;
-    says.outcome_is(&[Outcome::Ok]).then(|| format!("outcome is ok and rejected_total is {count}"))
+fn output_rejected(reader: &FactReader<'_>) -> Option<String> {
+    let count = number(&reader.facts["rejected_total"]).filter(|count| *count > 0)?;
+    reader
+        .outcome_is(&[Outcome::Ok])
+        .then(|| format!("outcome is ok and rejected_total is {count}"))
 }
 
-fn output_incomplete(says: &FactReader<'_>) -> Option<String> {
-    let incomplete = says.facts["collection_complete"] == false && says.outcome_is(&[Outcome::Ok]);
+fn output_incomplete(reader: &FactReader<'_>) -> Option<String> {
+    let incomplete =
+        reader.facts["collection_complete"] == false && reader.outcome_is(&[Outcome::Ok]);
     incomplete.then(|| "outcome is ok and collection_complete is false".to_owned())
 }
 
-fn artifacts_without_run(says: &FactReader<'_>) -> Option<String> {
-    let kept = says.rows("artifacts").len();
-    (says.ran() == Some(false) && kept > 0)
+fn artifacts_without_run(reader: &FactReader<'_>) -> Option<String> {
+    let kept = reader.rows("artifacts").len();
+    (reader.ran() == Some(false) && kept > 0)
         .then(|| format!("nothing ran and {kept} artifacts were kept"))
 }
 
-fn ran_despite_refusal(says: &FactReader<'_>) -> Option<String> {
-    let said_no = |rule: &&Value| rule["verdict"] == "refuse";
-    let rule = says.rows("rules").iter().find(said_no)?;
+fn ran_despite_refusal(reader: &FactReader<'_>) -> Option<String> {
+    let refused = |rule: &&Value| rule["verdict"] == "refuse";
+    let rule = reader.rows("rules").iter().find(refused)?;
     let rule = rule["rule"].as_str().unwrap_or_default();
-    (says.ran() == Some(true)).then(|| format!("rule {rule} refused, but a run is stated"))
+    (reader.ran() == Some(true)).then(|| format!("rule {rule} refused, but a run is stated"))
 }
 
 /// Also compares the gate's whole answer with its parts.
-fn ran_despite_gate(says: &FactReader<'_>) -> Option<String> {
-    let gate = &says.facts["gate"];
+fn ran_despite_gate(reader: &FactReader<'_>) -> Option<String> {
+    let gate = &reader.facts["gate"];
     let decision = gate["gate_decision"].as_str()?;
     if let Some(text) = gate["answer"]["json"].as_str() {
         let answer: Value = serde_json::from_str(text).unwrap_or_default();
@@ -234,44 +236,45 @@ fn ran_despite_gate(says: &FactReader<'_>) -> Option<String> {
         }
     }
     let enforced = gate["mode"] == "enforce";
-    let told = || format!("it ran, but the gate's decision was {decision}");
-    (enforced && decision != "pass" && says.ran()?).then(told)
+    let message = || format!("it ran, but the gate's decision was {decision}");
+    (enforced && decision != "pass" && reader.ran()?).then(message)
 }
 
-fn ran_without_permission(says: &FactReader<'_>) -> Option<String> {
-    let state = says.facts["permission"]["state"].as_str()?;
-    let told = || format!("it ran, but the permission was {state}");
-    (state != "APPROVED" && says.ran()?).then(told)
+fn ran_without_permission(reader: &FactReader<'_>) -> Option<String> {
+    let state = reader.facts["permission"]["state"].as_str()?;
+    let message = || format!("it ran, but the permission was {state}");
+    (state != "APPROVED" && reader.ran()?).then(message)
 }
 
-fn answer_digests(says: &FactReader<'_>) -> Option<String> {
+fn answer_digests(reader: &FactReader<'_>) -> Option<String> {
     ["gate", "ais"].into_iter().find_map(|key| {
-        let answer = &says.facts[key]["answer"];
+        let answer = &reader.facts[key]["answer"];
         let (text, stated) = (answer["json"].as_str()?, answer["sha256"].as_str()?);
-        let told = || format!("{key}.answer has another digest than {stated}");
-        (Sha256::of(text.as_bytes()).to_string() != stated).then(told)
+        let message = || format!("{key}.answer has another digest than {stated}");
+        (Sha256::of(text.as_bytes()).to_string() != stated).then(message)
     })
 }
 
-fn ran_despite_ais(says: &FactReader<'_>) -> Option<String> {
-    let verdict = says.facts["ais"]["verdict"].as_str()?;
-    let told = || "it ran, but the AIS guard refused it".to_owned();
-    (verdict != "accept" && says.ran()?).then(told)
+fn ran_despite_ais(reader: &FactReader<'_>) -> Option<String> {
+    let verdict = reader.facts["ais"]["verdict"].as_str()?;
+    let message = || "it ran, but the AIS guard refused it".to_owned();
+    (verdict != "accept" && reader.ran()?).then(message)
 }
 
-fn refused_without_reason(says: &FactReader<'_>) -> Option<String> {
-    let said_no = says.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
-    let found = !says.rows("violations").is_empty();
-    let bare = says.outcome_is(&[Outcome::Refused]) && !said_no && !found && !says.has("reason");
+fn refused_without_reason(reader: &FactReader<'_>) -> Option<String> {
+    let refused = reader.rows("rules").iter().any(|rule| rule["verdict"] == "refuse");
+    let found = !reader.rows("violations").is_empty();
+    let bare =
+        reader.outcome_is(&[Outcome::Refused]) && !refused && !found && !reader.has("reason");
     bare.then(|| "outcome is refused and no reason is stated".to_owned())
 }
 
-fn times_in_order(says: &FactReader<'_>) -> Option<String> {
-    let named = says.text("result_id").parse::<ResultId>().ok().and_then(|id| time_in_id(&id));
+fn times_in_order(reader: &FactReader<'_>) -> Option<String> {
+    let named = reader.text("result_id").parse::<ResultId>().ok().and_then(|id| time_in_id(&id));
     let order = [
-        ("started_utc", says.time("started_utc")),
-        ("ended_utc", says.time("ended_utc")),
-        ("created_utc", says.time("created_utc")),
+        ("started_utc", reader.time("started_utc")),
+        ("ended_utc", reader.time("ended_utc")),
+        ("created_utc", reader.time("created_utc")),
     ];
     let known: Vec<(&str, UtcTime)> =
         order.into_iter().filter_map(|(key, at)| Some((key, at?))).collect();
@@ -280,13 +283,13 @@ fn times_in_order(says: &FactReader<'_>) -> Option<String> {
         _ => None,
     });
     wrong.or_else(|| {
-        let (named, created) = (named?, says.time("created_utc")?);
+        let (named, created) = (named?, reader.time("created_utc")?);
         (named > created).then(|| format!("created_utc {created} is before {named} of result_id"))
     })
 }
 
-fn approved_before(says: &FactReader<'_>) -> Option<String> {
-    let (request, started) = (says.request?, says.time("started_utc")?);
+fn approved_before(reader: &FactReader<'_>) -> Option<String> {
+    let (request, started) = (reader.request?, reader.time("started_utc")?);
     // The approver's clock may differ from the host's.
     let later = |at: UtcTime| at.unix() > started.unix().saturating_add(CLOCK_SKEW_SEC);
     let of = [("approved_utc", request.approved), ("created_utc", request.created)];
@@ -294,12 +297,11 @@ fn approved_before(says: &FactReader<'_>) -> Option<String> {
     Some(format!("started_utc {started} is before the request's {key} {at}"))
 }
 
-fn result_id_names_request(says: &FactReader<'_>) -> Option<String> {
-    let (id, request) = (says.text("result_id"), says.text("request_id"));
+fn result_id_names_request(reader: &FactReader<'_>) -> Option<String> {
+    let (id, request) = (reader.text("result_id"), reader.text("request_id"));
     let subject = id.get("TS-YYYYMMDD-HHMMSSZ-".len()..)?;
-    let digest = says.text("request_sha256");
-    // A file that was too odd to be read is named by its file name and states the digest of no
-    // bytes.
+    let digest = reader.text("request_sha256");
+    // A file too odd to be read is named by its file name and states the digest of no bytes.
     let read = !digest.is_empty() && digest != Sha256::of(b"").to_string();
     match subject.strip_prefix("REFUSED-") {
         Some(digits) if read && !digest.starts_with(digits) => {
@@ -312,51 +314,52 @@ fn result_id_names_request(says: &FactReader<'_>) -> Option<String> {
     }
 }
 
-fn request_digest(says: &FactReader<'_>) -> Option<String> {
-    let first = says.rows("files").first()?;
-    let (digest, path) = (says.text("request_sha256"), first["path"].as_str().unwrap_or_default());
+fn request_digest(reader: &FactReader<'_>) -> Option<String> {
+    let first = reader.rows("files").first()?;
+    let (digest, path) =
+        (reader.text("request_sha256"), first["path"].as_str().unwrap_or_default());
     let found = first["sha256"].as_str().unwrap_or_default();
     (!digest.is_empty() && found != digest)
         .then(|| format!("request_sha256 is {digest} and {path} has {found}"))
 }
 
-fn signature_for_each_approval(says: &FactReader<'_>) -> Option<String> {
-    let stated = says.rows("approvals").len();
+fn signature_for_each_approval(reader: &FactReader<'_>) -> Option<String> {
+    let stated = reader.rows("approvals").len();
     let is_signature =
         |row: &&Value| row["path"].as_str().is_some_and(|path| path.ends_with(".sig"));
-    let files = says.rows("files").iter().filter(is_signature).count();
+    let files = reader.rows("files").iter().filter(is_signature).count();
     (stated > files).then(|| format!("{stated} approvals are stated and {files} signature files"))
 }
 
-fn approvers_for_approval(says: &FactReader<'_>) -> Option<String> {
-    let people = says.text("approval").strip_prefix("signed by ")?.split_once(" of ")?.0;
+fn approvers_for_approval(reader: &FactReader<'_>) -> Option<String> {
+    let people = reader.text("approval").strip_prefix("signed by ")?.split_once(" of ")?.0;
     let people: usize = people.parse().ok()?;
-    let stated = principals(says.facts).len();
+    let stated = principals(reader.facts).len();
     // After a crash the ledger has the kind of the approval, but not the signers.
-    let forgotten = says.outcome_is(&[Outcome::Indeterminate]) && says.rows("rules").is_empty();
+    let forgotten = reader.outcome_is(&[Outcome::Indeterminate]) && reader.rows("rules").is_empty();
     (people > stated && !forgotten)
         .then(|| format!("approval is by {people} people and approvals are by {stated}"))
 }
 
-fn replay_of_other_request(says: &FactReader<'_>) -> Option<String> {
-    let of = says.facts.get("replay_of").filter(|of| !of.is_null())?;
+fn replay_of_other_request(reader: &FactReader<'_>) -> Option<String> {
+    let of = reader.facts.get("replay_of").filter(|of| !of.is_null())?;
     let of = of["result_id"].as_str().unwrap_or_default();
     let named = of.get("TS-YYYYMMDD-HHMMSSZ-".len()..).unwrap_or_default();
-    let same = named == says.text("request_id") && of != says.text("result_id");
+    let same = named == reader.text("request_id") && of != reader.text("result_id");
     let known = of.parse::<ResultId>().is_ok() && same;
-    (!known).then(|| format!("replay_of is {of} and request_id is {}", says.text("request_id")))
+    (!known).then(|| format!("replay_of is {of} and request_id is {}", reader.text("request_id")))
 }
 
-fn totals_cover_lists(says: &FactReader<'_>) -> Option<String> {
+fn totals_cover_lists(reader: &FactReader<'_>) -> Option<String> {
     let lists = ["argv", "constraints_stated", "violations", "rejected"];
     lists.iter().find_map(|key| {
-        let (listed, total) = (says.rows(key).len(), number(&says.facts[format!("{key}_total")])?);
+        let (listed, total) =
+            (reader.rows(key).len(), number(&reader.facts[format!("{key}_total")])?);
         let more = u64::try_from(listed).is_ok_and(|listed| listed > total);
         more.then(|| format!("{key} has {listed} rows and {key}_total is {total}"))
     })
 }
 
-/// Returns the time in an id.
 fn time_in_id(id: &ResultId) -> Option<UtcTime> {
     let text = id.as_str().get("TS-".len().."TS-YYYYMMDD-HHMMSSZ".len())?;
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();

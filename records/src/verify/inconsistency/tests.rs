@@ -40,16 +40,16 @@ fn ran() -> Value {
 }
 
 fn refused() -> Value {
-    let mut says = ran();
+    let mut facts = ran();
     let nothing = ["started_utc", "ended_utc", "confinement", "accounting", "denials"];
     for key in nothing.into_iter().chain(["collection_complete"]) {
-        says[key] = Value::Null;
+        facts[key] = Value::Null;
     }
-    says["outcome"] = "refused".into();
-    says["exit_code"] = (-1).into();
-    says["reason"] = "because".into();
-    says["artifacts"] = json!([]);
-    says
+    facts["outcome"] = "refused".into();
+    facts["exit_code"] = (-1).into();
+    facts["reason"] = "because".into();
+    facts["artifacts"] = json!([]);
+    facts
 }
 
 fn times(created: &str, approved: &str) -> RequestTimes {
@@ -57,12 +57,12 @@ fn times(created: &str, approved: &str) -> RequestTimes {
     RequestTimes { created: at(created), approved: at(approved) }
 }
 
-fn findings(says: &Value, request: Option<RequestTimes>) -> Vec<String> {
+fn findings(facts: &Value, request: Option<RequestTimes>) -> Vec<String> {
     let what = |fault| match fault {
         VerifyError::Inconsistency { what, .. } => what,
         other => panic!("{other:?}"),
     };
-    faults("x.md", says, request).map(what).collect()
+    faults("x.md", facts, request).map(what).collect()
 }
 
 #[test]
@@ -85,14 +85,14 @@ fn honest_records_contradict_nothing() {
         ("indeterminate", -1),
     ];
     for (outcome, code) in ends {
-        let mut says = ran();
-        says["outcome"] = outcome.into();
-        says["exit_code"] = code.into();
-        assert_eq!(findings(&says, on_time), Vec::<String>::new(), "{outcome}");
+        let mut facts = ran();
+        facts["outcome"] = outcome.into();
+        facts["exit_code"] = code.into();
+        assert_eq!(findings(&facts, on_time), Vec::<String>::new(), "{outcome}");
         if ["cancelled", "indeterminate"].contains(&outcome) {
-            let mut says = refused();
-            says["outcome"] = outcome.into();
-            assert_eq!(findings(&says, None), Vec::<String>::new(), "{outcome}");
+            let mut facts = refused();
+            facts["outcome"] = outcome.into();
+            assert_eq!(findings(&facts, None), Vec::<String>::new(), "{outcome}");
         }
     }
     let mut replay = ran();
@@ -180,30 +180,30 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
 
 #[test]
 fn each_rule_finds_its_contradiction_and_no_other() {
-    for (mut says, place, value, expected) in contradictions() {
-        *says.pointer_mut(place).unwrap() = value;
-        let said = findings(&says, None);
-        assert!(said.iter().any(|it| it.contains(expected)), "{place}: {expected}: {said:?}");
-        assert_eq!(said.len(), 1, "{place}: {said:?}");
+    for (mut facts, place, value, expected) in contradictions() {
+        *facts.pointer_mut(place).unwrap() = value;
+        let output = findings(&facts, None);
+        assert!(output.iter().any(|it| it.contains(expected)), "{place}: {expected}: {output:?}");
+        assert_eq!(output.len(), 1, "{place}: {output:?}");
     }
 }
 
 #[test]
 fn a_request_that_is_unusable_contradicts_nothing() {
     let named = json!("TS-20261121-121026Z-REFUSED-abababababababab");
-    let mut says = refused();
-    says["result_id"] = named;
-    says["request_id"] = "unusable".into();
+    let mut facts = refused();
+    facts["result_id"] = named;
+    facts["request_id"] = "unusable".into();
     let unread = Sha256::of(b"").to_string();
-    for sha256 in [says["request_sha256"].clone(), unread.into()] {
-        says["files"][0]["sha256"] = sha256.clone();
-        says["request_sha256"] = sha256;
-        assert_eq!(findings(&says, None), Vec::<String>::new());
+    for sha256 in [facts["request_sha256"].clone(), unread.into()] {
+        facts["files"][0]["sha256"] = sha256.clone();
+        facts["request_sha256"] = sha256;
+        assert_eq!(findings(&facts, None), Vec::<String>::new());
     }
 }
 
 #[test]
-fn a_run_before_its_approval_is_told() {
+fn a_run_before_its_approval_is_reported() {
     let approved = findings(&ran(), Some(times("12:00:00", "12:12:27")));
     assert_eq!(
         approved,

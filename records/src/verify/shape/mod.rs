@@ -1,6 +1,5 @@
-//! A check of a record's facts against their published schema, so that a fact of another form
-//! cannot disable a rule that reads it. The schema is converted once. A part of it that is not
-//! understood here must match nothing.
+//! A check of a record's facts against their schema, so that no fact's form disables a rule that
+//! reads it. A part of the schema that is not understood here must match nothing.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -27,11 +26,11 @@ pub(super) enum RecordAge {
 pub(super) fn faults(file: &str, facts: &Value, age: RecordAge) -> Vec<VerifyError> {
     static SHAPE: OnceLock<SchemaShape> = OnceLock::new();
     let shape = SHAPE.get_or_init(|| SchemaShape::of_schema(&predicate_schema()));
-    let mut told = Vec::new();
-    shape.check(facts, "", age, &mut told);
-    told.truncate(PROBLEMS_MAX);
+    let mut problems = Vec::new();
+    shape.check(facts, "", age, &mut problems);
+    problems.truncate(PROBLEMS_MAX);
     let fault = |problem| VerifyError::Record { file: file.to_owned(), problem };
-    told.into_iter().map(fault).collect()
+    problems.into_iter().map(fault).collect()
 }
 
 /// The allowed form of a value.
@@ -126,11 +125,11 @@ impl SchemaShape {
     }
 
     /// Reports the values at this place that are not allowed.
-    fn check(&self, value: &Value, place: &str, age: RecordAge, told: &mut Vec<String>) {
+    fn check(&self, value: &Value, place: &str, age: RecordAge, problems: &mut Vec<String>) {
         match (self, value) {
             (Self::List(items), Value::Array(values)) => {
                 for (value, at) in values.iter().zip(0..) {
-                    items.check(value, &join_path(place, &at), RecordAge::Stated, told);
+                    items.check(value, &join_path(place, &at), RecordAge::Stated, problems);
                 }
             }
             (Self::Object(fields), Value::Object(values)) => {
@@ -140,15 +139,16 @@ impl SchemaShape {
                             value,
                             &join_path(place, key),
                             RecordAge::Stated,
-                            told,
+                            problems,
                         ),
-                        None => told.push(format!("{}: unknown key", join_path(place, key))),
+                        None => problems.push(format!("{}: unknown key", join_path(place, key))),
                     }
                 }
                 let needed =
                     fields.iter().filter(|(_, it)| it.required && age == RecordAge::Stated);
                 let missing = needed.filter(|(key, _)| !values.contains_key(*key));
-                told.extend(missing.map(|(key, _)| format!("{}: missing", join_path(place, key))));
+                problems
+                    .extend(missing.map(|(key, _)| format!("{}: missing", join_path(place, key))));
             }
             (Self::Any(shapes), _) => {
                 let fits = shapes.iter().any(|shape| shape.fits(value));
@@ -156,12 +156,12 @@ impl SchemaShape {
                 let parts = shapes.iter().find(|shape| shape.has_same_container(value));
                 match parts {
                     _ if fits => {}
-                    Some(shape) => shape.check(value, place, RecordAge::Stated, told),
-                    None => told.push(unfit(place, value)),
+                    Some(shape) => shape.check(value, place, RecordAge::Stated, problems),
+                    None => problems.push(unfit(place, value)),
                 }
             }
             _ if self.fits(value) => {}
-            _ => told.push(unfit(place, value)),
+            _ => problems.push(unfit(place, value)),
         }
     }
 
@@ -193,10 +193,10 @@ impl SchemaShape {
             Self::Number { min } => value.as_f64().is_some_and(|number| number >= *min),
             Self::Any(shapes) => shapes.iter().any(|shape| shape.fits(value)),
             Self::List(_) | Self::Object(_) => {
-                let mut told = Vec::new();
+                let mut problems = Vec::new();
                 self.has_same_container(value) && {
-                    self.check(value, "", RecordAge::Stated, &mut told);
-                    told.is_empty()
+                    self.check(value, "", RecordAge::Stated, &mut problems);
+                    problems.is_empty()
                 }
             }
         }
@@ -215,8 +215,7 @@ fn unfit(place: &str, value: &Value) -> String {
     }
 }
 
-/// Runs of characters of a class that cover a whole text: the only regular expressions in the
-/// schema. None of them needs backtracking.
+/// Runs of characters of a class that cover a text, without backtracking: the schema's patterns.
 #[derive(Debug)]
 struct SchemaPattern(Vec<CharRun>);
 

@@ -1,5 +1,4 @@
-//! The checker against the schema itself and against another validator. The checker must understand
-//! every part of the schema.
+//! The checker understands the whole schema and agrees with another validator.
 
 use serde_json::json;
 
@@ -55,27 +54,27 @@ fn it_judges_as_another_reader_of_the_schema_does() {
         other["$defs"] = schema["$defs"].clone();
         let other = jsonschema::draft202012::new(&other).unwrap();
         for value in &values {
-            let mut told = Vec::new();
-            shape.check(value, "", RecordAge::Stated, &mut told);
-            assert_eq!(told.is_empty(), other.is_valid(value), "{key}: {value}: {told:?}");
-            assert_eq!(told.is_empty(), shape.fits(value), "{key}: {value}");
+            let mut problems = Vec::new();
+            shape.check(value, "", RecordAge::Stated, &mut problems);
+            assert_eq!(problems.is_empty(), other.is_valid(value), "{key}: {value}: {problems:?}");
+            assert_eq!(problems.is_empty(), shape.fits(value), "{key}: {value}");
         }
     }
 }
 
 #[test]
 fn a_statement_has_every_key_and_an_older_record_may_have_fewer() {
-    let told = |facts: &Value, age| {
+    let messages = |facts: &Value, age| {
         faults("x", facts, age).iter().map(VerifyError::to_string).collect::<Vec<_>>()
     };
     let few = json!({ "exit_code": 0 });
-    assert_eq!(told(&few, RecordAge::Older), Vec::<String>::new());
-    assert_eq!(told(&few, RecordAge::Stated)[0], "x: accounting: missing");
+    assert_eq!(messages(&few, RecordAge::Older), Vec::<String>::new());
+    assert_eq!(messages(&few, RecordAge::Stated)[0], "x: accounting: missing");
     let wrong = json!({ "exit_code": "255", "started_utc": "2026-02-30T00:00:00Z" });
     let expected = [
         "x: exit_code: unexpected value \"255\"",
         "x: started_utc: unexpected value \"2026-02-30T00:00:00Z\"",
     ];
-    assert_eq!(told(&wrong, RecordAge::Older), expected);
-    assert_eq!(told(&json!([]), RecordAge::Older), ["x: : unexpected list"]);
+    assert_eq!(messages(&wrong, RecordAge::Older), expected);
+    assert_eq!(messages(&json!([]), RecordAge::Older), ["x: : unexpected list"]);
 }

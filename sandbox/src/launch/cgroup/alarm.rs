@@ -1,10 +1,7 @@
-//! The kernel's notification that memory is exhausted, so that the launcher need not wait for its
-//! next check.
-//!
-//! An alarm only means that something happened. The counters show whether the OOM killer ran, and a
-//! run must never be ended for an alarm alone. On v1 the alarm comes shortly before the kill. On v2
-//! it also comes when a limit was merely reached, and at most every 10 ms. On a kernel without it,
-//! the regular checks remain.
+//! The kernel's notification of exhausted memory; without it, the regular checks remain. An alarm
+//! only means that something happened: the counters show whether the OOM killer ran, and a run must
+//! never be ended for an alarm alone. On v1 the alarm comes shortly before the kill. On v2 it also
+//! comes when a limit was merely reached, and at most every 10 ms.
 
 use std::fs::File;
 use std::io;
@@ -18,8 +15,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 use super::model::FILE_BYTES_MAX;
 use super::write;
 
-/// The most time from the kernel's warning to the kill during which the counters are checked more
-/// often.
+/// The most time from the warning to the kill, during which the counters are checked more often.
 const KILL_TIME_MAX: Duration = Duration::from_millis(5);
 
 pub(in crate::launch) enum Alarm {
@@ -30,8 +26,7 @@ pub(in crate::launch) enum Alarm {
 }
 
 impl Alarm {
-    /// Opens the alarm of the group at `memory`; `oom_control` is its open `memory.oom_control`.
-    /// Returns `None` if the kernel has no such events.
+    /// Opens the alarm of the group at `memory`. Returns `None` if the kernel has no such events.
     pub(super) fn open_v1(memory: &Path, oom_control: &File) -> io::Result<Option<Self>> {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let wanted = format!("{} {}", bell.as_raw_fd(), oom_control.as_raw_fd());
@@ -58,7 +53,6 @@ impl Alarm {
         }
     }
 
-    /// Returns the descriptor to poll.
     pub(in crate::launch) fn poll_fd(&self) -> PollFd<'_> {
         let (fd, flags): (BorrowedFd<'_>, _) = match self {
             Self::V1(bell) => (bell.as_fd(), PollFlags::IN),
@@ -67,7 +61,6 @@ impl Alarm {
         PollFd::from_borrowed_fd(fd, flags)
     }
 
-    /// Resets the alarm until the next event.
     pub(in crate::launch) fn reset(&self) -> io::Result<()> {
         match self {
             Self::V1(bell) => match rustix::io::read(bell, &mut [0; 8]) {

@@ -1,8 +1,5 @@
-//! The parent of the sandboxes' groups. It is determined once, by reading the mount table and by
-//! trying.
-//!
-//! The launcher tries at its start what this kernel and host can do with the v2 tree. It never
-//! infers that from a version, because containers, mount options and old kernels affect it as well.
+//! The parent of the sandboxes' groups, determined once, from the mount table and by trying. Never
+//! inferred from a version: containers, mount options and old kernels matter, too.
 
 use std::collections::HashMap;
 use std::fs;
@@ -57,8 +54,7 @@ impl GroupFactory {
         Ok(Self::V1 { parents, bare })
     }
 
-    /// Removes groups whose launcher process no longer exists: a killed one could not remove its
-    /// own.
+    /// Removes groups of launcher processes that were killed and could not remove them.
     pub(in crate::launch) fn sweep(&self) {
         let parents = match self {
             Self::V1 { parents, bare } => {
@@ -71,8 +67,7 @@ impl GroupFactory {
         }
     }
 
-    /// Creates a group for this process's sandbox, without limits yet. A failure is a missing
-    /// layer.
+    /// Creates a group for this process's sandbox, without limits. A failure is a missing layer.
     pub(in crate::launch) fn make_group(&self) -> Result<ControlGroup, Failed> {
         let name = own_name();
         match self {
@@ -85,8 +80,7 @@ impl GroupFactory {
     }
 }
 
-/// Returns the directories below the groups of this process, so that the host's limits on it apply
-/// as well.
+/// Returns the directories below this process's groups, so that the host's limits apply as well.
 pub(super) fn v1_dirs(own: &HashMap<String, String>) -> io::Result<V1Dirs> {
     let hierarchy = V1::new();
     let place = |controller: Controllers, key: &str| {
@@ -118,10 +112,8 @@ fn no_controller(name: &str) -> io::Error {
     io::Error::other(format!("{name}: this host has no such cgroup controller"))
 }
 
-/// Returns the mount point of the v2 tree.
 fn v2_mount_point() -> io::Result<Option<PathBuf>> {
-    // proc_pid_mountinfo(5): the file system type follows a separate dash; the mount point is the
-    // fifth field.
+    // proc_pid_mountinfo(5): field 5 is the mount point; the type follows a separate dash.
     let table = fs::read_to_string("/proc/self/mountinfo")?;
     let place = |line: &str| {
         let (mount, file_system) = line.split_once(" - ")?;
@@ -161,10 +153,9 @@ fn try_v2(parent: &Path) -> io::Result<()> {
     tried
 }
 
-/// Returns the parent of the sandboxes' groups on v2, relative to the root of the tree. In a
-/// delegated unit it is the unit's own group, after the launcher has moved itself into a child
-/// group: a group that contains processes cannot enable controllers for its children. Elsewhere it
-/// is a group of ours directly below the root.
+/// Returns the parent of the sandboxes' groups on v2, relative to the root of the tree: the unit's
+/// own group, or a group of ours below the root. The launcher first moves itself from the unit's
+/// group into a child: a group with processes cannot enable controllers for its children.
 fn v2_parent(parent: CgroupParent) -> io::Result<PathBuf> {
     if parent == CgroupParent::Root {
         return Ok(PathBuf::from("toolexec"));

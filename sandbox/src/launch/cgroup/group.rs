@@ -1,9 +1,7 @@
 //! The control groups of one sandbox: one on v2; on v1 one for each controller, and one on a v2
-//! tree beside them.
-//!
-//! They are created with the sandbox and removed with it, so that no charge of an earlier sandbox
-//! counts against this one. A directory that already exists belongs to another process and must
-//! never be used.
+//! tree beside them. They are created with the sandbox and removed with it, so that no earlier
+//! charge counts. A directory that already exists belongs to another process and must never be
+//! used.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -42,7 +40,6 @@ impl V2Group {
         self.kill.is_some()
     }
 
-    /// Returns the open directory for `CLONE_INTO_CGROUP`.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
@@ -50,11 +47,7 @@ impl V2Group {
 
 /// Directories that were created here; dropping removes them.
 enum GroupDirs {
-    V1 {
-        controllers: V1Dirs,
-        bare: Option<PathBuf>,
-    },
-    /// One directory for all controllers.
+    V1 { controllers: V1Dirs, bare: Option<PathBuf> },
     V2(PathBuf),
 }
 
@@ -66,7 +59,6 @@ impl GroupDirs {
         }
     }
 
-    /// Returns the directory of the controller that counts tasks.
     fn pids(&self) -> &Path {
         match self {
             Self::V1 { controllers, .. } => &controllers.pids,
@@ -143,7 +135,6 @@ impl ControlGroup {
         Ok(Self { places, tree, joining, tasks })
     }
 
-    /// Opens the files that limit and count.
     pub(in crate::launch) fn knobs(&self) -> io::Result<Knobs> {
         match &self.places {
             GroupDirs::V1 { controllers, bare: None } => {
@@ -163,21 +154,19 @@ impl ControlGroup {
     }
 
     /// Opens the files into which a process writes `0` to join the groups that it was not cloned
-    /// into. They are opened here because the sandbox's init has another view of the file system
-    /// and possibly another uid.
+    /// into, because the sandbox's init sees other files and may have another uid.
     pub(in crate::launch) fn procs_files(&self) -> Result<Vec<File>, Failed> {
         let opened: io::Result<_> = match &self.places {
             GroupDirs::V1 { controllers, .. } => {
                 controllers.all().into_iter().map(procs_file).collect()
             }
             GroupDirs::V2(_) if self.joining == GroupJoin::ByClone => Ok(Vec::new()),
-            GroupDirs::V2(directory) => procs_file(directory).map(|door| vec![door]),
+            GroupDirs::V2(directory) => procs_file(directory).map(|file| vec![file]),
         };
         opened.map_err(Failed::without(Layer::Cgroup, "open the sandbox's cgroup"))
     }
 
-    /// Kills every process in the group at once, including those being forked. Does nothing without
-    /// `cgroup.kill`.
+    /// Kills the whole group at once, with processes being forked, if `cgroup.kill` exists.
     pub(in crate::launch) fn kill(&self) -> io::Result<()> {
         let kill = self.tree.as_ref().and_then(|tree| tree.kill.as_ref());
         kill.map_or(Ok(()), |kill| kill.write_all_at(b"1", 0))
@@ -194,7 +183,6 @@ impl ControlGroup {
         self.places.all().into_iter().map(procs_file).collect()
     }
 
-    /// Returns the number of tasks in the group.
     pub(in crate::launch) fn tasks(&self) -> io::Result<u64> {
         knobs::number(&self.tasks)
     }

@@ -1,7 +1,5 @@
-//! The files of a control group that limit and count, opened once and used often.
-//!
-//! Every limit is read back after it is written. One that is not effective ends the sandbox before
-//! the tool starts. A value that the kernel does not report stays unknown, never zero.
+//! The files of a control group that limit and count. A limit that reads back as not effective ends
+//! the sandbox before the tool starts. An unreported value is unknown, never zero.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -29,7 +27,6 @@ fn cpu_period_us(cpu_milli: u32) -> u64 {
     if cpu_milli < 10 { 1_000_000 } else { 100_000 }
 }
 
-/// The files of one group.
 pub(in crate::launch) struct Knobs {
     limits: LimitKnobs,
     counts: CountKnobs,
@@ -150,17 +147,15 @@ impl Knobs {
             (LimitName::CpuMilli, u64::from(limits.cpu_milli), quota_us * 1000 / period_us),
             (LimitName::Pids, u64::from(limits.pids_max), tasks.saturating_sub(1)),
         ];
-        if let Some((name, asked, found)) = table.iter().find(|(_, asked, found)| found > asked) {
+        if let Some((name, requested, found)) =
+            table.iter().find(|(_, requested, found)| found > requested)
+        {
             let name = name.as_str();
-            return Err(io::Error::other(format!("{name}: asked {asked}, kernel set {found}")));
+            return Err(io::Error::other(format!("{name}: asked {requested}, kernel set {found}")));
         }
         let mechanism = self.mechanism;
-        let in_force = |(name, asked, in_force)| EffectiveLimit {
-            name,
-            mechanism,
-            requested: asked,
-            effective: in_force,
-        };
+        let in_force =
+            |(name, requested, effective)| EffectiveLimit { name, mechanism, requested, effective };
         Ok(table.map(in_force).to_vec())
     }
 
@@ -169,12 +164,10 @@ impl Knobs {
         self.alarm.as_ref()
     }
 
-    /// Returns the number of processes that the kernel's OOM killer has ended in this group.
     pub(in crate::launch) fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.counts.oom, "oom_kill")
     }
 
-    /// Returns the memory currently charged to this group, bytes.
     pub(in crate::launch) fn memory_bytes(&self) -> Option<u64> {
         self.counts.memory_now.as_ref().and_then(|knob| number(knob).ok())
     }
@@ -187,7 +180,6 @@ impl Knobs {
         }
     }
 
-    /// Returns the processor times of the tree so far.
     pub(in crate::launch) fn times(&self) -> io::Result<CpuTimes> {
         let (user_us, system_us) = self.split_times();
         Ok(CpuTimes { total_us: self.cpu_us()?, user_us, system_us })
@@ -205,8 +197,7 @@ impl Knobs {
         }
     }
 
-    /// Fills in the kernel's counts for this group, without the time used `before` the tool
-    /// started.
+    /// Fills in the kernel's counts, without the time used `before` the tool started.
     pub(in crate::launch) fn account(&self, accounting: &mut Accounting, before: &CpuTimes) {
         let (user, system) = self.split_times();
         let since = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
@@ -231,8 +222,7 @@ fn set(knob: &File, value: u64) -> io::Result<()> {
     knob.write_all_at(value.to_string().as_bytes(), 0)
 }
 
-/// Sets a limit that the record does not list: swap. A missing file means that there is nothing to
-/// limit.
+/// Sets the limit of swap, which the record does not list. Without a file nothing needs a limit.
 fn set_at_most(knob: Option<&File>, value: u64) -> io::Result<()> {
     let Some(knob) = knob else { return Ok(()) };
     set(knob, value)?;
@@ -254,7 +244,6 @@ fn first_number(text: &str) -> io::Result<u64> {
     word.parse().map_err(|_| io::Error::other(format!("'{word}' is not a number")))
 }
 
-/// Returns the number at the start of the file.
 pub(super) fn number(knob: &File) -> io::Result<u64> {
     first_number(&text(knob)?)
 }

@@ -1,7 +1,6 @@
-//! Removes groups, including those that a killed launcher left behind.
-//!
-//! It must never kill a process: a pid that does not exist here may exist in another pid namespace.
-//! Its group then contains processes and cannot be removed.
+//! Removes groups, also those that a killed launcher left behind. It must never kill a process: a
+//! pid that does not exist here may exist in another pid namespace. Such a group contains processes
+//! and cannot be removed.
 
 use std::fs;
 use std::io;
@@ -10,8 +9,7 @@ use std::time::Duration;
 
 use crate::process::ProcessState;
 
-/// Removes the groups of ended launchers beside `directory`; a killed launcher could not. Call it
-/// only before this process creates its own group.
+/// Removes groups of ended launchers beside `directory`; call it before creating our own group.
 pub(super) fn sweep_beside(directory: &Path) {
     let Some(Ok(beside)) = directory.parent().map(fs::read_dir) else { return };
     for entry in beside.flatten() {
@@ -43,8 +41,7 @@ fn holds_stuck(group: &Path) -> bool {
 /// Returns whether this process is alive: one that waits to be reaped is not.
 fn is_alive(pid: u32) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // proc_pid_stat(5): the state follows the name, which may contain anything but ends with a
-    // parenthesis.
+    // proc_pid_stat(5): the state follows the name, which ends with a parenthesis.
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     !matches!(state, Some('Z' | 'X'))
 }

@@ -1,11 +1,9 @@
-//! The control groups of a sandbox: memory, cpu and pids, on cgroup v1 and v2.
-//!
-//! `home` is the parent of the groups. `group` is one sandbox's group, created through cgroups-rs
-//! before the plan is known. `knobs` has the files that limit and count, `alarm` the notification
-//! of exhausted memory. v1 and v2 differ in more than names: v1 kills one process when memory is
-//! exhausted and has no group kill, so the launcher watches the counters and ends the tree itself.
-//! If a v2 tree without controllers exists beside v1, a group in it provides the missing functions.
-//! A group serves one sandbox and must never be used for a second.
+//! The control groups of a sandbox: memory, cpu and pids, on cgroup v1 and v2. `factory` knows the
+//! parent of the groups, `group` is one sandbox's group, `knobs` has the files that limit and
+//! count, `alarm` notifies of exhausted memory. v1 kills one process when memory is exhausted and
+//! has no group kill, so the launcher watches the counters and ends the tree itself. A v2 tree
+//! without controllers beside v1 provides the missing functions. A group must never be used for a
+//! second sandbox.
 
 mod alarm;
 mod factory;
@@ -37,8 +35,7 @@ pub(super) enum GroupJoin {
     ByWriting,
 }
 
-/// Returns the name of this process's group. It contains our pid, so that a later launcher can
-/// recognize a leftover.
+/// Returns the name of this process's group, with our pid to recognize a leftover later.
 fn own_name() -> String {
     format!("sandbox-{}", std::process::id())
 }

@@ -1,5 +1,4 @@
-//! The directories of a group on cgroup v1, and the size limit of its files. Nothing here changes a
-//! group.
+//! The directories of a group on cgroup v1, and the size limit of its files.
 
 use std::path::PathBuf;
 
@@ -19,7 +18,6 @@ impl V1Dirs {
         [&self.memory, &self.cpu, &self.cpuacct, &self.pids]
     }
 
-    /// Returns the directory of this name below each.
     pub(super) fn join(&self, name: &str) -> Self {
         Self {
             memory: self.memory.join(name),

@@ -1,5 +1,4 @@
-//! Tests groups on this host's kernel, with processes in them. Where no group can be created they
-//! are skipped, with the reason.
+//! Tests groups on this host's kernel; skipped, with the reason, if no group can be created.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -36,8 +35,8 @@ fn group(name: &str) -> Option<ControlGroup> {
 /// Starts a shell with this script, in the groups before it reads the first command.
 fn shell(group: &ControlGroup, script: &str) -> Child {
     let mut shell = Command::new("/bin/sh").stdin(Stdio::piped()).spawn().unwrap();
-    for door in group.all_procs_files().unwrap() {
-        (&door).write_all(shell.id().to_string().as_bytes()).unwrap();
+    for file in group.all_procs_files().unwrap() {
+        (&file).write_all(shell.id().to_string().as_bytes()).unwrap();
     }
     // From here on the group counts the shell's usage.
     shell.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();

@@ -1,12 +1,10 @@
 //! The system call filters of a sandbox: the policies of `sandbox/seccomp`, compiled and loaded.
-//!
-//! Two programs are active in a sandbox. The *outer* one is loaded first and inherited. It allows
-//! the calls that any runtime or the launcher needs, and those that the last one notifies, and
-//! answers ENOSYS to every other number. The *last* one is loaded when the sandbox is finished and
-//! is the complete policy of one runtime. The kernel runs both and the stricter result wins. An
-//! errno is stricter than a notification, so the outer one must allow every call that the last one
-//! notifies. Both kill calls of foreign architectures. The policy is in the texts only: this module
-//! must never name a system call.
+//! The *outer* program is loaded first and inherited. It allows the calls that any runtime or the
+//! launcher needs, and those that the last one notifies, and answers ENOSYS to every other number.
+//! The *last* one is loaded into the finished sandbox: the complete policy of one runtime. The
+//! kernel runs both, and the stricter result wins; an errno is stricter than a notification, so the
+//! outer one must allow every call that the last one notifies. Both kill calls of foreign
+//! architectures. This module must never name a system call: the policy is in the texts only.
 
 mod names;
 mod policy;

@@ -1,7 +1,6 @@
-//! The names that the policies use, and their numbers on this architecture.
-//!
-//! Every call number comes from libc, never from a literal. A call that libc does not name has no
-//! name here, and the filter answers ENOSYS to it. This module does not decide what is allowed.
+//! The names that the policies use, and their numbers on this architecture. Every call number comes
+//! from libc, never from a literal: a call that libc does not name has no name here, and the filter
+//! answers ENOSYS to it. This module does not decide what is allowed.
 
 /// Names with their numbers, sorted by name.
 type CallTable = &'static [(&'static str, libc::c_long)];
@@ -96,7 +95,6 @@ fn find(calls: CallTable, name: &str) -> Option<u32> {
     u32::try_from(calls[at].1).ok()
 }
 
-/// Returns the name of a system call.
 pub(super) fn name(number: u32) -> Option<&'static str> {
     let mut calls = COMMON_CALLS.iter().chain(HERE);
     calls.find(|(_, known)| *known == libc::c_long::from(number)).map(|(name, _)| *name)
@@ -117,7 +115,6 @@ pub(super) fn argument(call: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// Returns the value of a named constant.
 pub(super) fn value(word: &str) -> Option<u32> {
     let value = match word {
         "AF_UNIX" => libc::AF_UNIX,

@@ -1,8 +1,6 @@
 //! The texts of `sandbox/seccomp`, combined: the allowed calls of each runtime, and the meaning of
-//! each denial.
-//!
-//! Contradictory files are refused when they are read: a call has one meaning, independent of the
-//! runtime. A [`SeccompPolicy`] only answers and compiles; it loads nothing.
+//! each denial, which does not depend on the runtime: contradictory files are refused. A
+//! [`SeccompPolicy`] only answers and compiles; it loads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -26,7 +24,6 @@ pub(in crate::launch) enum MemoryWatch {
 pub(in crate::launch) enum Profile {
     /// The calls that every program needs, also for a process of our own.
     Base,
-    /// The calls of one runtime.
     Of(Language),
 }
 
@@ -53,9 +50,8 @@ pub(in crate::launch) enum FilterNetwork {
 }
 
 impl FilterNetwork {
-    /// Returns the access that corresponds to a sandbox's network.
-    pub(in crate::launch) fn of(asked: crate::plan::SandboxNetwork) -> Self {
-        match asked {
+    pub(in crate::launch) fn of(network: crate::plan::SandboxNetwork) -> Self {
+        match network {
             crate::plan::SandboxNetwork::Nothing => Self::Nothing,
             crate::plan::SandboxNetwork::Proxy => Self::Hosts,
         }
@@ -118,9 +114,9 @@ impl SeccompPolicy {
         };
         let (sampled, hosts) = (instead(SAMPLED)?, instead(HOSTS)?);
         let lists = allowed.values().chain([&denied, &sampled, &hosts]);
-        let told = notified_denials(lists)?;
+        let notified = notified_denials(lists)?;
         let setup = setup.into_keys().collect();
-        Ok(Self { allowed, denied, setup, sampled, hosts, notified: told })
+        Ok(Self { allowed, denied, setup, sampled, hosts, notified })
     }
 
     /// Compiles the filter that is loaded once and inherited by every sandbox.
@@ -135,8 +131,7 @@ impl SeccompPolicy {
         tree::compile(&leaves, FilterAnswer::errno(CallDenial::Absent.errno()))
     }
 
-    /// Compiles the filter that is loaded last in a sandbox, after which only the tool's calls are
-    /// possible.
+    /// Compiles the filter that is loaded last, after which only the tool's calls are possible.
     pub(in crate::launch) fn last(
         &self,
         profile: Profile,
@@ -230,18 +225,18 @@ fn disjoint(
 fn notified_denials<'a>(
     lists: impl Iterator<Item = &'a CallRules>,
 ) -> Result<BTreeMap<u32, CallDenial>, PolicyTextError> {
-    let mut told = BTreeMap::new();
+    let mut denials = BTreeMap::new();
     for (call, rule) in lists.flatten() {
         let (CallRule::Deny(denial) | CallRule::Only { otherwise: denial, .. }) = rule else {
             continue;
         };
         if *denial != CallDenial::Absent
-            && told.insert(*call, *denial).is_some_and(|it| it != *denial)
+            && denials.insert(*call, *denial).is_some_and(|it| it != *denial)
         {
             return Err(conflict("base.txt", *call, "has two different denials"));
         }
     }
-    Ok(told)
+    Ok(denials)
 }
 
 #[cfg(test)]

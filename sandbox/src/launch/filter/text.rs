@@ -1,9 +1,7 @@
-//! The parser of the policy texts: one system call per line, each with its rule.
-//!
-//! The texts are compiled into the launcher and are the only place that allows or denies a call;
-//! `sandbox/seccomp/base.txt` explains the format. Parsing is strict. An unknown word, a call named
-//! twice, or a condition that does not fit its call is an error, because a skipped line would be a
-//! security hole.
+//! The parser of the policy texts: one system call per line, each with its rule;
+//! `sandbox/seccomp/base.txt` explains the format. The texts are compiled in and are the only place
+//! that allows or denies a call. An unknown word, a call named twice, or a condition that does not
+//! fit its call is an error, because a skipped line would be a security hole.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,15 +17,13 @@ pub(in crate::launch) enum CallDenial {
     /// Answered with this errno, and recorded.
     Refused(i32),
     /// Allowed a fixed number of times per run, then answered with this errno and recorded. For
-    /// calls that consume a per-user resource of the kernel, since the tool shares its user with
-    /// others.
+    /// calls that use up a resource of the user, whom the tool shares with others.
     Rationed(i32),
     /// Answered with EPERM; the run ends as `seccomp_violation`.
     Escape,
 }
 
 impl CallDenial {
-    /// Returns the errno that the caller sees.
     pub(in crate::launch) fn errno(self) -> i32 {
         match self {
             Self::Absent => libc::ENOSYS,
@@ -54,7 +50,6 @@ pub(super) enum Compare {
 /// Alternatives, of which one must hold. Each is a list of tests that must all hold.
 pub(super) type Condition = Vec<Vec<ArgumentTest>>;
 
-/// The rule for one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CallRule {
     Allow,
@@ -273,8 +268,7 @@ mod tests {
         let elsewhere = if cfg!(target_arch = "x86_64") { "[aarch64]" } else { "[x86_64]" };
         let words = [elsewhere, "no_such_call"];
         assert_eq!(call_line(&words, BareName::Allowed), Ok(None));
-        // A call that only this architecture has must be marked, or the texts are invalid on the
-        // other.
+        // A call of only this architecture must be marked: the texts would be invalid on the other.
         #[cfg(target_arch = "x86_64")]
         assert!(
             of("open", BareName::Allowed).is_err()

@@ -1,10 +1,8 @@
-//! Compiles rules to a classic BPF program: a search tree over ranges with equal answers.
-//!
-//! On loading, the kernel runs a filter once for every system call of each architecture, to learn
-//! which are always allowed (Linux 5.11). The path length to each answer therefore matters. A tree
-//! that is balanced by calls makes it short, and the architecture check at the front ends the
-//! compat half at once. Equal rules must give equal bytes, because the record contains the digest
-//! of the program.
+//! Compiles rules to a classic BPF program: a search tree over ranges with equal answers. On
+//! loading, the kernel runs a filter once for every system call of each architecture, to learn
+//! which are always allowed (Linux 5.11), so short paths matter: the tree is balanced by calls, and
+//! the architecture check at the front ends the compat half at once. Equal rules must give equal
+//! bytes, because the record contains the digest.
 
 use std::collections::BTreeMap;
 
@@ -46,16 +44,14 @@ const CALLS_MAX: u32 = 512;
 /// The reach of a conditional jump, minus the two trampolines that one jump may need.
 const REACH: usize = 255 - 2;
 
-/// The most single numbers that are compared one by one: a tree over them and their gaps would be
-/// as deep and twice as large.
+/// The most single numbers compared one by one; a tree over them would be as deep and larger.
 const SINGLES_MAX: usize = 3;
 
 /// The result that a filter returns to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FilterAnswer {
-    /// An action with its data.
     Action(u32),
-    /// Notifies the listener, which answers; a caller with the [`ProbeToken`] gets this errno at once.
+    /// Notifies the listener; a caller with the [`ProbeToken`] gets this errno at once.
     Notify(i32),
 }
 
@@ -72,10 +68,9 @@ fn errno_action(errno: i32) -> u32 {
     libc::SECCOMP_RET_ERRNO | (errno.unsigned_abs() & libc::SECCOMP_RET_DATA)
 }
 
-/// The token of the sandbox's own probe. The probe puts it behind the arguments of a call that must
-/// be denied, so that it need not wait for the listener. Each sandbox has its own, known only to
-/// its init. It can only cause a denial: a tool that guessed it could be denied without being
-/// counted.
+/// The token of the sandbox's own probe, known only to its init. The probe puts it behind the
+/// arguments of a call that must be denied, so that it need not wait for the listener. It can only
+/// cause a denial: a tool that guessed it could be denied without being counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::launch) struct ProbeToken(u64);
 
@@ -95,7 +90,6 @@ impl ProbeToken {
     }
 }
 
-/// A leaf of the tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leaf {
     Always(FilterAnswer),
@@ -219,8 +213,7 @@ fn background(ranges: &[CallRange]) -> Option<&Leaf> {
     (single && others.count() <= SINGLES_MAX).then_some(&widest.leaf)
 }
 
-/// A program written from its end, because jumps only go forward: every target exists before the
-/// jump to it. Positions are counted from the end.
+/// A program written from its end, from which positions count: jumps only go forward.
 #[derive(Default)]
 struct BackwardBuilder {
     reversed: Vec<libc::sock_filter>,

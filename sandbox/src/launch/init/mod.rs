@@ -1,9 +1,8 @@
-//! Pid 1 of the sandbox: builds it from the inside, starts the tool, reaps, and ends the tree.
-//!
-//! It is a fork of the launcher in namespaces of its own. Before the tool starts it has the tool's
-//! uid, no capability, the tool's Landlock domain and filters, and cannot be traced or dumped. It
-//! forwards no signal, and treats a closed channel as the launcher's end. It enforces the wall
-//! limit by a clock of its own, because a launcher that is stuck in the kernel cannot.
+//! Pid 1 of the sandbox: builds it from the inside, starts the tool, reaps, and ends the tree. It
+//! is a fork of the launcher in its own namespaces. Before the tool starts, it has the tool's uid,
+//! Landlock domain and filters, no capability, and cannot be traced or dumped. It forwards no
+//! signal, and treats a closed channel as the launcher's end. It has its own clock for the wall
+//! limit, because a launcher that is stuck in the kernel cannot enforce it.
 
 mod model;
 mod receive;
@@ -38,14 +37,12 @@ use receive::{receive_exec, receive_plan};
 use rights::change_identity;
 use tool::{final_counts, start_tool, wait_for_tool};
 
-/// The delay after the wall limit before init kills the tree itself. The launcher kills it earlier
-/// unless it is stuck.
+/// Init kills the tree this long after the wall limit; the launcher is earlier unless it is stuck.
 const OWN_KILL_AFTER: Duration = Duration::from_secs(1);
 
-/// Runs init and never returns. `doors` are the `cgroup.procs` files of the groups that init was
-/// not cloned into.
-pub(super) fn run_init(birth: InitContext<'_>, doors: Vec<File>) -> ! {
-    let status = match run(&birth, doors) {
+/// Runs init and never returns. `procs_files` are of the groups that init was not cloned into.
+pub(super) fn run_init(birth: InitContext<'_>, procs_files: Vec<File>) -> ! {
+    let status = match run(&birth, procs_files) {
         Ok(()) => 0,
         Err(failed) => {
             let frame = FromInit::SetupFailed(failed.into_unable());
@@ -60,20 +57,19 @@ pub(super) fn run_init(birth: InitContext<'_>, doors: Vec<File>) -> ! {
 }
 
 /// Runs from a fresh clone to the death of the tool's tree.
-fn run(birth: &InitContext<'_>, doors: Vec<File>) -> Result<(), Failed> {
-    let settled = set_up(birth, doors)?;
-    let Some(mut told) = receive_plan(birth)? else {
+fn run(birth: &InitContext<'_>, procs_files: Vec<File>) -> Result<(), Failed> {
+    let settled = set_up(birth, procs_files)?;
+    let Some(mut received) = receive_plan(birth)? else {
         return Ok(());
     };
     let marks = vec![Mark::now(BuildStep::InitSpecRead)];
-    if let Some(network) = told.network.take() {
+    if let Some(network) = received.network.take() {
         enter_network(network)?;
     }
     let SetupDone { proc_self: witness, rules, oom_score: sacrifice } = settled;
-    let streams = prepare(birth, &told, witness, rules, marks)?;
-    // The rest of the plan is dropped here: while the tool runs, its init holds nothing that it
-    // does not need.
-    let ReceivedPlan { plan, evidence, .. } = told;
+    let streams = prepare(birth, &received, witness, rules, marks)?;
+    // Drops the rest of the plan: while the tool runs, init holds nothing that it does not need.
+    let ReceivedPlan { plan, evidence, .. } = received;
     let Some(order) = receive_exec(birth, &evidence)? else {
         return Ok(());
     };
@@ -94,7 +90,6 @@ fn run(birth: &InitContext<'_>, doors: Vec<File>) -> Result<(), Failed> {
     wire::send(&birth.channel, &report.encode(), &[]).map_err(Failed::at("report the end"))
 }
 
-/// The results of the setup that needs no plan.
 struct SetupDone {
     proc_self: ProcSelfFiles,
     rules: LandlockRules,
@@ -102,14 +97,14 @@ struct SetupDone {
 }
 
 /// Does the setup that needs no plan: control groups, namespaces and the mounts of every sandbox.
-fn set_up(birth: &InitContext<'_>, doors: Vec<File>) -> Result<SetupDone, Failed> {
+fn set_up(birth: &InitContext<'_>, procs_files: Vec<File>) -> Result<SetupDone, Failed> {
     let mut kept = vec![birth.channel.as_fd()];
-    kept.extend(doors.iter().map(AsFd::as_fd));
+    kept.extend(procs_files.iter().map(AsFd::as_fd));
     SetupStep::JoinCgroups.begin();
     sys::close_all_but(&kept).map_err(Failed::at("close the launcher's descriptors"))?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
-    for mut door in doors {
-        door.write_all(b"0")
+    for mut file in procs_files {
+        file.write_all(b"0")
             .map_err(Failed::without(Layer::Cgroup, "join the sandbox's cgroup"))?;
     }
     // After joining: the new namespace shows the sandbox's own group as the root.
@@ -126,9 +121,8 @@ fn set_up(birth: &InitContext<'_>, doors: Vec<File>) -> Result<SetupDone, Failed
     Ok(settled)
 }
 
-/// Sets `vm.memfd_noexec` of this pid namespace (Linux 6.3), so that a memfd is not a way around
-/// noexec mounts. It is not a layer of its own and only root can set it, so failure is not an
-/// error.
+/// Sets `vm.memfd_noexec` of this pid namespace (Linux 6.3), so that a memfd cannot evade noexec
+/// mounts. Only root can set it, and it is not a layer of its own, so failure is not an error.
 fn forbid_executable_memfds(mode: LauncherMode) {
     const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
     if mode == LauncherMode::System
@@ -142,15 +136,15 @@ fn forbid_executable_memfds(mode: LauncherMode) {
 /// Confines this process according to the plan, until it waits for `Go`.
 fn prepare(
     birth: &InitContext<'_>,
-    told: &ReceivedPlan,
+    received: &ReceivedPlan,
     mut witness: ProcSelfFiles,
     rules: LandlockRules,
     mut marks: Vec<Mark>,
 ) -> Result<ToolStreams, Failed> {
     let mut done = |step| marks.push(Mark::now(step));
-    let ReceivedPlan { plan, runtime_mounts: furnishings, evidence, inputs, trees, .. } = told;
+    let ReceivedPlan { plan, runtime_mounts, evidence, inputs, trees, .. } = received;
     SetupStep::MountRuntime.begin();
-    view::mount_plan(plan, furnishings, inputs, trees)?;
+    view::mount_plan(plan, runtime_mounts, inputs, trees)?;
     done(BuildStep::Mounted);
     SetupStep::DropRights.begin();
     change_identity(birth)?;
@@ -169,7 +163,7 @@ fn prepare(
     let profile = Profile::Of(plan.runtime.language);
     let word = draw_token()?;
     let (seccomp_sha256, listener) =
-        birth.house.filters.load_last(profile, birth.memory, plan.network, word)?;
+        birth.base_root.filters.load_last(profile, birth.memory, plan.network, word)?;
     // From here on the launcher must answer: the probe makes denied calls.
     let fds = [listener.as_fd(), witness.mounts()];
     wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
@@ -189,7 +183,6 @@ fn prepare(
     Ok(streams)
 }
 
-/// Describes the confinement as init read it back.
 fn read_confinement(
     birth: &InitContext<'_>,
     landlock: EffectiveLandlock,
@@ -199,7 +192,7 @@ fn read_confinement(
     Ok(Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
-        groups: probe::groups(birth.mode, &birth.house.groups)?,
+        groups: probe::groups(birth.mode, &birth.base_root.groups)?,
         namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,

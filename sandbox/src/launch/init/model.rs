@@ -14,7 +14,7 @@ use crate::plan::SandboxSpec;
 pub(in crate::launch) struct InitContext<'a> {
     pub(in crate::launch) mode: LauncherMode,
     pub(in crate::launch) identity: ToolIdentity,
-    pub(in crate::launch) house: &'a BaseRoot,
+    pub(in crate::launch) base_root: &'a BaseRoot,
     /// The socket to the launcher.
     pub(in crate::launch) channel: OwnedFd,
     /// Sampled if groups are unavailable.

@@ -12,8 +12,6 @@ use crate::messages::ToInit;
 use crate::plan::{ExecSpec, SandboxNetwork};
 use crate::wire;
 
-/// Receives the launcher's next message. Returns `None` if the channel is closed, or if the sandbox
-/// must end.
 fn receive(birth: &InitContext<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Failed> {
     let received =
         wire::receive(&birth.channel).map_err(Failed::at("receive from the launcher"))?;
@@ -28,9 +26,9 @@ fn receive(birth: &InitContext<'_>) -> Result<Option<(ToInit, Vec<OwnedFd>)>, Fa
 }
 
 pub(super) fn receive_plan(birth: &InitContext<'_>) -> Result<Option<ReceivedPlan>, Failed> {
-    let (plan, furnishings, fds) = match receive(birth)? {
+    let (plan, runtime_mounts, fds) = match receive(birth)? {
         None => return Ok(None),
-        Some((ToInit::Plan(plan, furnishings), fds)) => (plan, furnishings, fds),
+        Some((ToInit::Plan(plan, runtime_mounts), fds)) => (plan, runtime_mounts, fds),
         Some(_) => return Err(Failed::here("launcher: unexpected message")),
     };
     let mut fds = fds.into_iter();
@@ -40,14 +38,7 @@ pub(super) fn receive_plan(birth: &InitContext<'_>) -> Result<Option<ReceivedPla
         SandboxNetwork::Nothing => None,
         SandboxNetwork::Proxy => Some(fds.next().ok_or_else(missing)?),
     };
-    Ok(Some(ReceivedPlan {
-        plan,
-        runtime_mounts: furnishings,
-        evidence,
-        inputs,
-        network,
-        trees: fds.collect(),
-    }))
+    Ok(Some(ReceivedPlan { plan, runtime_mounts, evidence, inputs, network, trees: fds.collect() }))
 }
 
 /// Waits for the command. `lifeline` is the socket to the daemon: without the daemon no command

@@ -13,7 +13,6 @@ use super::super::identity::ToolIdentity;
 use super::super::{Failed, confine};
 use super::model::InitContext;
 
-/// Becomes the tool's user permanently, without any capability.
 pub(super) fn change_identity(birth: &InitContext<'_>) -> Result<(), Failed> {
     birth.identity.assume(birth.mode)?;
     if birth.mode == LauncherMode::User || birth.memory == MemoryWatch::Sampled {

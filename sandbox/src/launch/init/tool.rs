@@ -45,8 +45,7 @@ pub(super) fn start_tool(
     execute().map(Pid::from_raw).map_err(Failed::at(&format!("execute {}", binary.display())))
 }
 
-/// Prepares the tool's process, as the last code of ours in it. It shares init's memory, so it must
-/// not change memory, only state of the process.
+/// Our last code in the tool's process. It shares init's memory and must not change it.
 fn become_tool(
     birth: &InitContext<'_>,
     order: &ExecSpec,
@@ -73,8 +72,7 @@ pub(super) struct TreeEnd {
 }
 
 /// Reaps until the tool has ended, the launcher sends `Kill`, the daemon has closed `lifeline`, or
-/// `kill_at` has passed; then kills the remaining tree. This must work even if launcher and daemon
-/// are stuck: only the kernel can delay this process.
+/// `kill_at` has passed; then kills the tree. This must work even if launcher and daemon are stuck.
 pub(super) fn wait_for_tool(
     birth: &InitContext<'_>,
     tool: Pid,
@@ -97,12 +95,12 @@ pub(super) fn wait_for_tool(
         }
         timed_out = kill_at.is_some_and(|at| Instant::now() >= at);
         let daemon_gone = !waited[2].revents().is_empty();
-        let told = waited[0].revents();
+        let channel_events = waited[0].revents();
         while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
         end = reap(tool, WaitOptions::NOHANG)?.end;
         // `Kill`, or the launcher is gone: the tree ends now in both cases. The frame must be read:
         // closing the socket with it unread would appear as an error at the other end.
-        if !told.is_empty() {
+        if !channel_events.is_empty() {
             if let Ok(Some((bytes, _))) = wire::receive(&birth.channel)
                 && ToInit::decode(&bytes) != Ok(ToInit::Kill)
             {
@@ -126,7 +124,6 @@ pub(super) fn wait_for_tool(
     Ok(TreeEnd { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
 }
 
-/// The reaped processes.
 #[derive(Default)]
 struct ReapResult {
     count: u32,
@@ -134,8 +131,7 @@ struct ReapResult {
     end: Option<ToolEnd>,
 }
 
-/// Waits for every child (with NOHANG, for every ended one), including clones with another exit
-/// signal.
+/// Waits for every child (with NOHANG, every ended one), even clones with another exit signal.
 fn reap(tool: Pid, options: WaitOptions) -> Result<ReapResult, Failed> {
     let options = options | WaitOptions::from_bits_retain(libc::__WALL.unsigned_abs());
     let mut reaped = ReapResult::default();

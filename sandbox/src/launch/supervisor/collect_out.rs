@@ -60,8 +60,8 @@ enum CollectorWait {
     Timeout,
 }
 
-fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, patience: Duration) -> CollectorWait {
-    let deadline = Instant::now() + patience;
+fn wait_for_either(pidfd: &OwnedFd, control: &OwnedFd, timeout: Duration) -> CollectorWait {
+    let deadline = Instant::now() + timeout;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let mut waited =

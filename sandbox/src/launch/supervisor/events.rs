@@ -1,7 +1,6 @@
-//! The events of a running sandbox, and their priority.
-//!
-//! Denied calls are answered here. No action that a tool can repeat at will may keep the launcher
-//! from init's or the daemon's messages, or from a deadline.
+//! The events of a running sandbox, and their priority. Denied calls are answered here. No action
+//! that a tool can repeat at will may keep the launcher from init's or the daemon's messages, or
+//! from a deadline.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,7 +22,6 @@ pub(super) enum MessageSources {
     InitAndDaemon,
 }
 
-/// The event that woke the launcher.
 pub(super) enum SandboxEvent {
     Init(FromInit, Vec<OwnedFd>),
     Daemon(ToLauncher),
@@ -31,23 +29,20 @@ pub(super) enum SandboxEvent {
     Violation,
     /// Memory may be exhausted; the counters decide.
     Alarm,
-    /// The daemon's connection is gone.
     DaemonGone,
-    /// Init has ended.
     InitGone,
     /// Events of the sandbox can no longer be observed; its tree may be alive.
     Unobservable(io::Error),
-    /// No event within the given time.
     Timeout,
 }
 
 impl SandboxSupervisor<'_> {
     pub(super) fn wait_event(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         listening: MessageSources,
     ) -> SandboxEvent {
-        self.wait_event_until(Instant::now() + patience, listening)
+        self.wait_event_until(Instant::now() + timeout, listening)
     }
 
     /// Waits for the next event until `deadline`. Denied calls are answered meanwhile, but never at
@@ -99,8 +94,7 @@ impl SandboxSupervisor<'_> {
                 self.reset_alarm(alarm);
                 return SandboxEvent::Alarm;
             }
-            // A daemon's messages before its hangup are ignored: their effect would not be
-            // recorded.
+            // A daemon's messages before its hangup are ignored: their effect would go unrecorded.
             if daemon.intersects(PollFlags::HUP | PollFlags::ERR) {
                 return SandboxEvent::DaemonGone;
             }
@@ -139,8 +133,7 @@ impl SandboxSupervisor<'_> {
         }
     }
 
-    /// Drops an alarm that cannot be reset: it would fire for ever. The regular checks are
-    /// sufficient.
+    /// Drops an alarm that cannot be reset, which would fire for ever; regular checks suffice.
     fn reset_alarm(&mut self, alarm: &Alarm) {
         if let Err(error) = alarm.reset() {
             eprintln!("toolexec-launch: memory events: cannot be read: {error}");

@@ -1,7 +1,6 @@
 //! Watches the tool from its start to the death of its tree, enforces every limit, and does the
-//! final accounting.
-//!
-//! A limit that cannot be checked is not enforced: if checks or messages fail, the tree is ended.
+//! final accounting. A limit that cannot be checked is not enforced: if checks or messages fail,
+//! the tree is ended.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -42,15 +41,13 @@ pub(super) enum LimitWatch<'a> {
 }
 
 impl LimitWatch<'_> {
-    /// Starts the tool's CPU time. If the counter cannot be read, nothing is subtracted, which is
-    /// the stricter choice.
+    /// Starts the tool's CPU time. An unreadable counter subtracts nothing, the stricter choice.
     pub(super) fn begin(&mut self) {
         if let Self::Kernel { knobs, before } = self {
             *before = knobs.times().unwrap_or_default();
         }
     }
 
-    /// Returns the current usage of the tool's tree.
     fn usage(&self) -> Usage {
         match self {
             Self::Kernel { knobs, before } => Usage {
@@ -81,8 +78,7 @@ impl SandboxSupervisor<'_> {
         ending
     }
 
-    /// Waits until the tree has ended, or ends it because of a limit. Returns init's report about
-    /// the tool.
+    /// Waits for the end of the tree, or ends it because of a limit. Returns init's report.
     fn enforce_limits(
         &mut self,
         &StartedTool { ref limits, at: started }: &StartedTool,
@@ -93,10 +89,10 @@ impl SandboxSupervisor<'_> {
         let wall = Duration::from_millis(limits.wall_ms_max);
         let mut blind = 0;
         let mut alarmed_until = started;
-        let mut next_telling = started + USAGE_INTERVAL;
+        let mut next_usage = started + USAGE_INTERVAL;
         loop {
-            if Instant::now() >= next_telling {
-                next_telling = Instant::now() + USAGE_INTERVAL;
+            if Instant::now() >= next_usage {
+                next_usage = Instant::now() + USAGE_INTERVAL;
                 self.send_usage(watch);
             }
             let woken = self.next_event(alarmed_until, started + wall);
@@ -104,12 +100,12 @@ impl SandboxSupervisor<'_> {
                 alarmed_until = Instant::now() + alarm.lead_time();
             }
             let over = match woken {
-                SandboxEvent::Init(FromInit::ToolEnded(told), _) => {
+                SandboxEvent::Init(FromInit::ToolEnded(report), _) => {
                     // This process was stopped or stuck, and init enforced the limit.
-                    if told.timed_out {
+                    if report.timed_out {
                         ending.killed = Some(KillReason::Wall);
                     }
-                    return Some(told);
+                    return Some(report);
                 }
                 SandboxEvent::Daemon(ToLauncher::Kill(killed)) => Some(killed),
                 SandboxEvent::Violation => Some(KillReason::Violation),
@@ -154,8 +150,7 @@ impl SandboxSupervisor<'_> {
     /// Names the denied calls and the violation that ended the run.
     fn name_violation(&self, ending: &mut FinalReport) {
         if let Some(ToolEnd::Signaled { signal: SIGSYS, .. }) = ending.tool {
-            // The filter does not report which call it killed for, and SIGSYS does not name its
-            // sender.
+            // The filter reports no call that it killed for, and SIGSYS does not name its sender.
             ending.violation = Some(
                 "SIGSYS: a call of another architecture, or a signal sent by the tool".to_owned(),
             );
@@ -170,13 +165,12 @@ impl SandboxSupervisor<'_> {
         }
     }
 
-    /// Sends usage, but only while the socket has room to spare: a daemon that does not read must
-    /// still receive the final message.
+    /// Sends usage if the socket has space: a daemon that does not read must still get the report.
     fn send_usage(&self, watch: &LimitWatch<'_>) {
-        let mut room = [PollFd::new(self.control, PollFlags::OUT)];
-        let has_room = poll(&mut room, Some(&Timespec::default())).is_ok()
-            && room[0].revents().contains(PollFlags::OUT);
-        if has_room {
+        let mut waited = [PollFd::new(self.control, PollFlags::OUT)];
+        let has_space = poll(&mut waited, Some(&Timespec::default())).is_ok()
+            && waited[0].revents().contains(PollFlags::OUT);
+        if has_space {
             let frame = FromLauncher::Usage(watch.usage()).encode();
             // A daemon that is gone is noticed elsewhere.
             wire::send_at_once(self.control, &frame, &[]).unwrap_or_default();
@@ -222,7 +216,6 @@ fn check_limits(
     if *blind < FAILED_CHECKS_MAX {
         return None;
     }
-    // A limit that cannot be checked is not enforced, so the tree is ended.
     eprintln!("toolexec-launch: limits: cannot be read, ending the run: {error}");
     Some(KillReason::Cancelled)
 }

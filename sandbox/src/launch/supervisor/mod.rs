@@ -1,9 +1,7 @@
-//! The launcher's side of one sandbox: makes it, watches it, ends it, and reports on it.
-//!
-//! This process enforces every limit that the kernel does not. It has three ways to end a tree: it
-//! asks init, it kills init (and thereby the whole pid namespace), and its own death has the same
-//! effect. If the daemon's connection breaks, the sandbox is killed at once: no tool may run that
-//! will not be recorded.
+//! The launcher's side of one sandbox: makes it, watches it, ends it, and reports on it. It
+//! enforces every limit that the kernel does not. It can end a tree in three ways: it asks init, it
+//! kills init and thereby the pid namespace, or it dies itself. If the daemon's connection breaks,
+//! the sandbox is killed at once: no tool may run that will not be recorded.
 
 mod collect_out;
 mod events;
@@ -59,22 +57,16 @@ pub(super) struct SessionRequest {
 /// reports it to the daemon. After the start request, every failure is part of the ending.
 pub(super) fn serve_session(
     options: &Options,
-    house: &BaseRoot,
+    base_root: &BaseRoot,
     shell: &mut SandboxProcess,
     knobs: Option<&Knobs>,
-    asked: SessionRequest,
+    request: SessionRequest,
     control: &OwnedFd,
 ) -> Result<(), Failed> {
-    let SessionRequest { plan, evidence, network, build_until } = asked;
+    let SessionRequest { plan, evidence, network, build_until } = request;
     let alarm = knobs.and_then(Knobs::alarm);
-    let mut sandbox = SandboxSupervisor {
-        base_root: house,
-        process: shell,
-        control,
-        evidence,
-        denials: None,
-        alarm,
-    };
+    let mut sandbox =
+        SandboxSupervisor { base_root, process: shell, control, evidence, denials: None, alarm };
     sandbox.serve(options, plan, (network, build_until), knobs)
 }
 
@@ -161,11 +153,11 @@ impl SandboxSupervisor<'_> {
         SetupStep::OpenInputs.begin();
         let inputs = view::inputs(&plan.slot)?;
         SetupStep::CloneRuntime.begin();
-        let (furnishings, trees) = programs::runtime_mounts(&plan, &self.base_root.root_links)?;
+        let (runtime_mounts, trees) = programs::runtime_mounts(&plan, &self.base_root.root_links)?;
         let mut fds = vec![self.evidence.as_fd(), inputs.as_fd()];
         fds.extend(network.as_ref().map(|network| network.namespace.as_fd()));
         fds.extend(trees.iter().map(AsFd::as_fd));
-        let verb = ToInit::Plan(plan, furnishings).encode();
+        let verb = ToInit::Plan(plan, runtime_mounts).encode();
         // Before init can receive the plan, so that marks are in order.
         marks.push(Mark::now(BuildStep::SpecOpened));
         wire::send_at_once(&self.process.channel, &verb, &fds)
@@ -218,7 +210,7 @@ impl SandboxSupervisor<'_> {
         let BuiltSandbox { inner_fds: windows, prepared, network, early_exec: taken } = built;
         let prepared = prepared.encode();
         let listener = network.as_ref().map(|network| network.listener.as_fd());
-        let tell_prepared = || {
+        let send_prepared = || {
             let listener: Vec<_> = listener.into_iter().collect();
             wire::send_at_once(self.control, &prepared, &listener)
                 .map_err(|_| SessionStop::Abandoned)
@@ -227,11 +219,11 @@ impl SandboxSupervisor<'_> {
             // Both messages together, so that the daemon wakes up only once.
             Some(taken) => {
                 let ready = self.apply_limits(taken, &windows, network.as_ref(), knobs)?;
-                tell_prepared()?;
+                send_prepared()?;
                 ready
             }
             None => {
-                tell_prepared()?;
+                send_prepared()?;
                 let taken = match self.wait_event(PREPARED_TIME_MAX, MessageSources::InitAndDaemon)
                 {
                     SandboxEvent::Daemon(ToLauncher::Exec(order)) => {
@@ -242,8 +234,7 @@ impl SandboxSupervisor<'_> {
                 self.apply_limits(taken, &windows, network.as_ref(), knobs)?
             }
         };
-        // The daemon must have the only copy: with another one open here, the tool would wait for a
-        // proxy that has exited.
+        // The daemon must have the only copy, or the tool would wait for a proxy that has exited.
         drop(network);
         self.send_to_daemon(&FromLauncher::Ready(in_force))?;
         // In parallel with the daemon making its intent durable.
@@ -335,8 +326,7 @@ impl SandboxSupervisor<'_> {
     }
 }
 
-/// Opens the sockets of the sandbox's own network, or of the slot's network, in which this process
-/// is.
+/// Opens the sockets of the sandbox's own network, or of the slot's, in which this process is.
 fn sockets_of(network: Option<&ProxyNetwork>) -> Result<Sockets, Failed> {
     let opened = match network {
         Some(network) => network.diag.try_clone().map(|diag| (diag, SocketKinds::UnixAndTcp)),

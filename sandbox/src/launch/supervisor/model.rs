@@ -44,8 +44,7 @@ impl From<Failed> for SessionStop {
 }
 
 impl SandboxSupervisor<'_> {
-    /// Sends a message to init without blocking: an init that does not read must not block this
-    /// process.
+    /// Sends to init without blocking: an init that does not read must not block this process.
     pub(super) fn send_to_init(&self, verb: &ToInit) -> Result<(), Failed> {
         wire::send_at_once(&self.process.channel, &verb.encode(), &[])
             .map_err(Failed::at("send to the sandbox's init"))

@@ -1,5 +1,4 @@
-//! Approvers with their own keys, created by `ssh-keygen`, signing through the program. It must
-//! never sign by itself: the signatures of the program are what is tested.
+//! Approvers with keys of `ssh-keygen`. It must never sign: the program's signatures are tested.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,6 @@ use serde_json::Value;
 use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{Bench, CliOutput, RequestText, SavedRequest, skip};
 
-/// A request without its approval.
 pub(super) fn unapproved(script: &str) -> RequestText {
     let text = RequestText::python(script).edit("approved_by: \"tester\"", "approved_by: \"\"");
     let all = text.text();
@@ -86,8 +84,8 @@ pub(super) fn assert_verifies(
     let mut command = bench.command("ssh-keygen");
     command.args(["-Y", "verify", "-I", by, "-n", use_, "-f"]).arg(bench.home().join("signers"));
     command.arg("-s").arg(sig).stdin(fs::File::open(&request.path).unwrap());
-    let said = command.output().unwrap();
-    assert!(said.status.success(), "{said:?}");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// Returns the verdict and the reason of a rule.

@@ -1,5 +1,4 @@
-//! Keys and prompts for signing: files with and without a passphrase, agents, and every refused
-//! kind of key, by name.
+//! Keys and prompts for signing: files with and without a passphrase, agents, each refused kind.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -27,8 +26,8 @@ fn an_agent_signs_with_the_key_that_was_meant() {
         let request = saved(&bench, &unapproved("print(1)\n"));
         let mut command = bench.command("toolexec");
         command.env("SSH_AUTH_SOCK", &agent.socket).arg("approve").arg(&request.path);
-        command.args(["--approver", "alice", "--agent", "--yes", "--format", "json"]);
-        command.arg("--allowed-signers").arg(&trusted).args(more);
+        command.args(["--approver", "alice", "--ssh-agent", "--yes", "--format", "json"]);
+        command.arg("--approvers").arg(&trusted).args(more);
         (CliOutput::of(&mut command), request)
     };
     let (empty, _) = approve(&[]);
@@ -39,11 +38,11 @@ fn an_agent_signs_with_the_key_that_was_meant() {
     unfit.assert_code(2);
     unfit.assert_stderr(&["rsa: key type `ssh-rsa` is not accepted"]);
     agent.add(&bench, &alice);
-    let (said, request) = approve(&[]);
-    said.assert_code(0);
-    assert_eq!(said.json()["counts"], json!(true));
+    let (output, request) = approve(&[]);
+    output.assert_code(0);
+    assert_eq!(output.json()["counts"], json!(true));
     assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
-    let fingerprint = said.json()["fingerprint"].as_str().unwrap().to_owned();
+    let fingerprint = output.json()["fingerprint"].as_str().unwrap().to_owned();
     agent.add(&bench, &other);
     let (several, _) = approve(&[]);
     several.assert_code(2);
@@ -80,16 +79,17 @@ fn keys_that_may_not_sign_are_refused_by_name() {
         (&good.with_extension("pub"), "a public key"),
         (&open, "chmod 600"),
     ] {
-        let said = approve(&bench, &request, "alice", key, &[]);
-        said.assert_code(2);
-        said.assert_stderr(&[why]);
+        let output = approve(&bench, &request, "alice", key, &[]);
+        output.assert_code(2);
+        output.assert_stderr(&[why]);
     }
     assert!(!request.path.with_extension("md.sig").exists());
     let neither = bench.toolexec(["approve", "x.md", "--approver", "alice"]);
     neither.assert_code(3);
-    let asked = bench.toolexec(["approve", "x.md", "--approver", "a", "--agent", "--format", "json"]);
-    asked.assert_code(3);
-    asked.assert_stderr(&["--yes"]);
+    let unconfirmed =
+        bench.toolexec(["approve", "x.md", "--approver", "a", "--ssh-agent", "--format", "json"]);
+    unconfirmed.assert_code(3);
+    unconfirmed.assert_stderr(&["--yes"]);
 }
 
 #[test]
@@ -111,17 +111,17 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
         (vec![("to sign: ", "yes")], 1, "not approved"),
         (vec![("to sign: ", "approve"), wrong, wrong, wrong], 3, "wrong passphrase"),
     ] {
-        let Some(said) = at_a_terminal(&bench, test, &answers, &words) else { return };
-        said.assert_code(code);
-        assert!(said.stdout.contains(says), "{said:#?}");
-        assert!(said.stdout.contains("1 | print('what will run')"), "{said:#?}");
+        let Some(output) = at_a_terminal(&bench, test, &answers, &words) else { return };
+        output.assert_code(code);
+        assert!(output.stdout.contains(says), "{output:#?}");
+        assert!(output.stdout.contains("1 | print('what will run')"), "{output:#?}");
         assert_eq!(fs::read(&request.path).unwrap(), before);
         assert!(!request.path.with_extension("md.sig").exists());
     }
     let answers = [("to sign: ", "approve"), wrong, ("Passphrase for ", phrase.as_str())];
-    let said = at_a_terminal(&bench, test, &answers, &words).unwrap();
-    said.assert_code(0);
-    assert!(!said.stdout.contains(&phrase), "the passphrase was shown: {said:#?}");
+    let output = at_a_terminal(&bench, test, &answers, &words).unwrap();
+    output.assert_code(0);
+    assert!(!output.stdout.contains(&phrase), "the passphrase was shown: {output:#?}");
     assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
     // It does not prompt through a pipe.
     let mut command = bench.command("setsid");
@@ -154,8 +154,7 @@ fn a_p256_key_with_a_short_number_signs() {
     assert_verifies(&bench, &request, "alice", APPROVE, &signature);
 }
 
-/// Returns the length of the private number in an OpenSSH file of a P-256 key. It follows the last
-/// copy of the point.
+/// Returns the length of a P-256 private number, which follows the last copy of the point.
 fn number_bytes(file: &str) -> u8 {
     let text: String = file.lines().filter(|line| !line.starts_with('-')).collect();
     let digit = |c: u8| match c {

@@ -37,14 +37,9 @@ fn an_approval_fills_in_two_values_and_signs_what_is_there_then() {
         fs::set_permissions(&request.path, Permissions::from_mode(0o640)).unwrap();
         let key = key(&bench, "alice", kind);
         let trusted = signers(&bench, &[("alice", &key)]);
-        let said = approve(
-            &bench,
-            &request,
-            "alice",
-            &key,
-            &["--allowed-signers", trusted.to_str().unwrap()],
-        );
-        said.assert_code(0);
+        let output =
+            approve(&bench, &request, "alice", &key, &["--approvers", trusted.to_str().unwrap()]);
+        output.assert_code(0);
         let after = fs::read_to_string(&request.path).unwrap();
         let time = after.lines().find(|line| line.starts_with("approved_utc:")).unwrap();
         let expected = before
@@ -58,7 +53,7 @@ fn an_approval_fills_in_two_values_and_signs_what_is_there_then() {
         assert_eq!(fs::metadata(&request.path).unwrap().permissions().mode() & 0o7777, 0o640);
         let signature = request.path.with_extension("md.sig");
         assert_verifies(&bench, &request, "alice", APPROVE, &signature);
-        let answer = said.json();
+        let answer = output.json();
         assert_eq!(answer["filled"], json!(["approved_by", "approved_utc"]));
         assert_eq!(answer["counts"], json!(true));
         assert_eq!([&answer["signers"], &answer["signatures_min"]], [&json!(1), &json!(1)]);
@@ -80,10 +75,10 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
     approve(&bench, &request, "alice", &alice, &[]).assert_code(0);
     let (text, first) = (fs::read(&request.path).unwrap(), request.path.with_extension("md.sig"));
     let signed = fs::read(&first).unwrap();
-    let said = approve(&bench, &request, "bob@x", &bob, &[]);
-    said.assert_code(0);
-    assert_eq!(said.json()["filled"], json!([]));
-    assert_eq!(said.json()["counts"], json!(null), "nobody knows without allowed_signers");
+    let output = approve(&bench, &request, "bob@x", &bob, &[]);
+    output.assert_code(0);
+    assert_eq!(output.json()["filled"], json!([]));
+    assert_eq!(output.json()["counts"], json!(null), "nobody knows without allowed_signers");
     assert_eq!(fs::read(&request.path).unwrap(), text);
     assert_eq!(fs::read(&first).unwrap(), signed);
     let second = request.path.with_extension("md.bob@x.sig");
@@ -116,17 +111,17 @@ fn what_would_be_refused_is_not_signed() {
     ] {
         let request = saved(&bench, &request);
         let before = fs::read(&request.path).unwrap();
-        let said = approve(&bench, &request, "alice", &alice, &[]);
-        said.assert_code(2);
-        said.assert_stderr(&[code, "not approved"]);
+        let output = approve(&bench, &request, "alice", &alice, &[]);
+        output.assert_code(2);
+        output.assert_stderr(&[code, "not approved"]);
         assert_eq!(fs::read(&request.path).unwrap(), before);
         assert!(!request.path.with_extension("md.sig").exists());
     }
     let request = saved(&bench, &unapproved("print(1)\n"));
     fs::write(request.inputs.join("script.py"), "print(2)\n").unwrap();
-    let said = approve(&bench, &request, "alice", &alice, &[]);
-    said.assert_code(2);
-    said.assert_stderr(&["inputs.mismatch", "not approved"]);
+    let output = approve(&bench, &request, "alice", &alice, &[]);
+    output.assert_code(2);
+    output.assert_stderr(&["inputs.mismatch", "not approved"]);
     assert!(!request.path.with_extension("md.sig").exists());
 }
 
@@ -157,7 +152,7 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
     let alice = key(&bench, "alice", ED25519);
     let trusted = signers(&bench, &[("alice", &alice)]);
     let rules = policy(&bench);
-    let rules = ["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
+    let rules = ["--policy", &rules, "--approvers", trusted.to_str().unwrap()];
     let explained = explain(&bench, &request, &rules);
     explained.assert_code(0);
     assert_eq!(explained.json()["verdict"], json!("pending"));
@@ -165,18 +160,18 @@ fn a_request_approved_so_runs_and_its_record_names_the_approver() {
     let explained = explain(&bench, &request, &rules).json();
     assert_eq!(explained["verdict"], json!("ready"), "{explained:#}");
     let mut run = bench.command("toolexec");
-    let said =
+    let output =
         CliOutput::of(run.arg("run").arg(&request.path).args(rules).args(["--format", "json"]));
-    said.assert_code(0);
-    let record = Record::of(&said);
+    output.assert_code(0);
+    let record = Record::of(&output);
     let fingerprint = explained["approval"]["signed"][0]["fingerprint"].as_str().unwrap();
     assert!(record.text.contains(fingerprint), "{}", record.text);
     // The decision is the predicted one, except for the ledger, which is read only at the run.
     for row in explained["rules"].as_array().unwrap() {
         let (rule, reason) = (row["rule"].as_str().unwrap(), row["reason"].as_str().unwrap());
-        let told = rule == "approval.single-use" || rule == "approval.date-order";
+        let at_run_only = rule == "approval.single-use" || rule == "approval.date-order";
         assert!(record.text.contains(rule), "{rule}");
-        assert!(told || record.text.contains(reason), "{rule}: {reason}\n{}", record.text);
+        assert!(at_run_only || record.text.contains(reason), "{rule}: {reason}\n{}", record.text);
     }
     for word in explained["sandbox"]["argv"].as_array().unwrap() {
         assert!(record.text.contains(word.as_str().unwrap()), "{word}");
@@ -193,8 +188,8 @@ struct RefusedApproval {
 }
 
 #[test]
-fn an_approval_that_does_not_count_is_told_with_its_reason() {
-    if !ssh_keygen_works("an_approval_that_does_not_count_is_told_with_its_reason") {
+fn an_approval_that_does_not_count_is_reported_with_its_reason() {
+    if !ssh_keygen_works("an_approval_that_does_not_count_is_reported_with_its_reason") {
         return;
     }
     let bench = Bench::new();
@@ -223,7 +218,7 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
         let text = unapproved("print(1)\n").edit(case.edit.0, case.edit.1);
         let request = saved(&bench, &text);
         let by = if case.signer == "alice" { &alice } else { &mallory };
-        let mut rules = vec!["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
+        let mut rules = vec!["--policy", &rules, "--approvers", trusted.to_str().unwrap()];
         // Signed without the trusted keys, and checked with them.
         approve(&bench, &request, case.signer, by, &["--policy", rules[1], "--origin", "here"])
             .assert_code(0);
@@ -234,12 +229,7 @@ fn an_approval_that_does_not_count_is_told_with_its_reason() {
         let refused = case.verdict == "refuse";
         assert_eq!(explained["verdict"], json!(if refused { "refused" } else { "pending" }));
         let mut run = bench.command("toolexec");
-        run.arg("run").arg(&request.path).args([
-            "--policy",
-            rules[1],
-            "--allowed-signers",
-            rules[3],
-        ]);
+        run.arg("run").arg(&request.path).args(["--policy", rules[1], "--approvers", rules[3]]);
         let ran = CliOutput::of(&mut run);
         let is_run_fit = !case.more.is_empty();
         assert_eq!(ran.code, Some(if is_run_fit { 0 } else { 2 }), "{}: {ran:#?}", case.rule);
@@ -255,17 +245,23 @@ fn a_rejection_is_signed_over_any_text_and_is_final() {
     let request = saved(&bench, &unapproved("print(1)\n"));
     let (alice, bob) = (key(&bench, "alice", ED25519), key(&bench, "bob", ED25519));
     let trusted = signers(&bench, &[("alice", &alice), ("bob", &bob)]);
-    let trusted = ["--allowed-signers", trusted.to_str().unwrap()];
+    let trusted = ["--approvers", trusted.to_str().unwrap()];
     approve(&bench, &request, "alice", &alice, &trusted).assert_code(0);
     let reject = || {
         let mut command = bench.command("toolexec");
-        command.arg("reject").arg(&request.path).args(["--approver", "bob", "--format", "json", "--key"]);
+        command.arg("reject").arg(&request.path).args([
+            "--approver",
+            "bob",
+            "--format",
+            "json",
+            "--key",
+        ]);
         CliOutput::of(command.arg(&bob).args(["--reason", "reads too much"]))
     };
-    let said = reject();
-    said.assert_code(0);
+    let output = reject();
+    output.assert_code(0);
     let signature = request.path.with_extension("md.bob.reject.sig");
-    assert_eq!(said.json()["signature"], json!(signature.to_str().unwrap()));
+    assert_eq!(output.json()["signature"], json!(signature.to_str().unwrap()));
     assert_verifies(&bench, &request, "bob", REJECT, &signature);
     let reason = fs::read_to_string(request.path.with_extension("md.bob.reject.txt")).unwrap();
     assert!(reason.ends_with("rejected by bob:\nreads too much\n"), "{reason}");
@@ -301,7 +297,7 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     }
     let bench = Bench::new();
     let tried = bench.command("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
-    if !tried.is_ok_and(|said| said.status.success()) {
+    if !tried.is_ok_and(|output| output.status.success()) {
         return skip(test, "strace cannot be used here");
     }
     let request = saved(&bench, &unapproved("print(1)\n"));
@@ -332,10 +328,10 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
         command.arg("submit").arg(&request.path).args(["--format", "json", "--spool"]);
         CliOutput::of(command.arg(&spool))
     };
-    let said = submit();
-    said.assert_code(0);
+    let output = submit();
+    output.assert_code(0);
     let name = format!("{}.md.bob.sig", request.id);
-    assert_eq!(said.json()["added_signatures"], json!([name]));
+    assert_eq!(output.json()["added_signatures"], json!([name]));
     assert!(spool.join("approved").join(&name).is_file());
     let nothing_new = submit();
     nothing_new.assert_code(3);

@@ -1,5 +1,4 @@
-//! An approver sees every line of every input, and must confirm again if something could not be
-//! shown.
+//! An approver sees every line of every input, and confirms again for those that were not shown.
 
 use std::fs;
 
@@ -36,15 +35,15 @@ fn every_line_of_every_input_goes_through_the_pager() {
     let pager = format!("cat > {}", seen.display());
     let path = request.path.to_str().unwrap();
     let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
-    let said =
+    let output =
         at_a_terminal_with(&bench, test, &pager, &[("`approve` to sign: ", "approve")], &words);
-    let Some(said) = said else { return };
-    said.assert_code(0);
+    let Some(output) = output else { return };
+    output.assert_code(0);
     let seen = fs::read_to_string(seen).unwrap();
     assert!(seen.contains("  700 | print('line 700')"), "{seen}");
     assert!(seen.contains(&format!("{}\\u{{202e}}end", "y".repeat(3000))), "{seen}");
     assert!(!seen.contains("more lines") && !seen.contains("more characters"), "{seen}");
-    assert!(!said.stdout.contains("NOT shown"), "{said:#?}");
+    assert!(!output.stdout.contains("NOT shown"), "{output:#?}");
     assert!(is_signed(&request));
 }
 
@@ -61,11 +60,11 @@ fn what_cannot_be_shown_is_asked_about_once_more() {
         let path = request.path.to_str().unwrap();
         let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
         let answers = [("`approve` to sign: ", "approve"), ("to sign anyway: ", second)];
-        let said = at_a_terminal_with(&bench, test, "cat", &answers, &words);
-        let Some(said) = said else { return };
-        assert!(said.stdout.contains("NOT shown: 1 files that are not text"), "{said:#?}");
-        said.assert_code(code);
-        assert_eq!(is_signed(&request), code == 0, "{second}: {said:#?}");
+        let output = at_a_terminal_with(&bench, test, "cat", &answers, &words);
+        let Some(output) = output else { return };
+        assert!(output.stdout.contains("NOT shown: 1 files that are not text"), "{output:#?}");
+        output.assert_code(code);
+        assert_eq!(is_signed(&request), code == 0, "{second}: {output:#?}");
     }
 }
 
@@ -87,10 +86,10 @@ fn without_a_pager_it_is_shown_page_by_page() {
         ("`approve` to sign: ", "approve"),
         ("to sign anyway: ", "no"),
     ];
-    let said = at_a_terminal_with(&bench, test, "/nonexistent/pager", &answers, &words);
-    let Some(said) = said else { return };
-    said.assert_code(1);
-    assert!(said.stdout.contains("lines of the review"), "{said:#?}");
-    assert!(!said.stdout.contains("line 700"), "{said:#?}");
-    assert!(!is_signed(&request), "{said:#?}");
+    let output = at_a_terminal_with(&bench, test, "/nonexistent/pager", &answers, &words);
+    let Some(output) = output else { return };
+    output.assert_code(1);
+    assert!(output.stdout.contains("lines of the review"), "{output:#?}");
+    assert!(!output.stdout.contains("line 700"), "{output:#?}");
+    assert!(!is_signed(&request), "{output:#?}");
 }

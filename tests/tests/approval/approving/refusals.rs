@@ -1,5 +1,4 @@
-//! `approve` refuses before it writes anything: signatures that would not count, and files that
-//! differ from the review.
+//! `approve` writes nothing if a signature would not count, or a file differs from the review.
 
 use std::fs;
 use std::path::Path;
@@ -54,11 +53,11 @@ fn a_signature_that_would_not_count_is_not_left() {
     ] {
         let request = saved(&bench, &unapproved("print(1)\n").edit(edit.0, edit.1));
         let before = fs::read(&request.path).unwrap();
-        let trusted = ["--policy", &rules, "--allowed-signers", trusted.to_str().unwrap()];
-        let said = approve(&bench, &request, by, key, &[&trusted[..], more].concat());
-        said.assert_code(2);
-        said.assert_stderr(&[why, "not signed"]);
-        let object = said.json();
+        let trusted = ["--policy", &rules, "--approvers", trusted.to_str().unwrap()];
+        let output = approve(&bench, &request, by, key, &[&trusted[..], more].concat());
+        output.assert_code(2);
+        output.assert_stderr(&[why, "not signed"]);
+        let object = output.json();
         assert_eq!(object["request"], json!(request.path.to_str().unwrap()));
         assert!(object["refused"].as_str().unwrap().contains(why), "{object}");
         assert_untouched(&request, &before);
@@ -88,16 +87,16 @@ fn what_was_changed_while_it_was_shown_is_not_signed() {
         changed.extend(b" \n");
         let words = ["approve", path, "--approver", "alice", "--key", alice.to_str().unwrap()];
         let answers = [("to sign: ", "approve")];
-        let said = at_a_terminal_with(&bench, test, &pager, &answers, &words);
-        let Some(said) = said else { return };
-        said.assert_code(2);
-        assert!(said.stdout.contains("changed after it was read"), "{said:#?}");
+        let output = at_a_terminal_with(&bench, test, &pager, &answers, &words);
+        let Some(output) = output else { return };
+        output.assert_code(2);
+        assert!(output.stdout.contains("changed after it was read"), "{output:#?}");
         assert_untouched(&request, &changed);
     }
 }
 
 fn now(bench: &Bench) -> String {
     let mut command = bench.command("date");
-    let said = toolexec_tests::CliOutput::of(command.args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]));
-    said.stdout.trim().to_owned()
+    let output = toolexec_tests::CliOutput::of(command.args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]));
+    output.stdout.trim().to_owned()
 }

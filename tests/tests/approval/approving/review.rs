@@ -23,11 +23,14 @@ fn characters_secrets_and_installs_are_made_visible() {
     );
     let request = saved(&bench, &unapproved(&script));
     for format in ["human", "json"] {
-        let said = review(&bench, &request, &["--format", format]);
-        said.assert_code(0);
-        assert!(!said.stdout.contains(&secret) && !said.stderr.contains(&secret), "{said:#?}");
+        let output = review(&bench, &request, &["--format", format]);
+        output.assert_code(0);
+        assert!(
+            !output.stdout.contains(&secret) && !output.stderr.contains(&secret),
+            "{output:#?}"
+        );
         let raw = |c: char| "\u{430}\u{200b}\u{202e}\u{1b}".contains(c);
-        assert!(!said.stdout.contains(raw), "{said:#?}");
+        assert!(!output.stdout.contains(raw), "{output:#?}");
     }
     let shown = review(&bench, &request, &[]).stdout;
     for line in [
@@ -59,13 +62,13 @@ fn hidden_lines_are_counted_and_full_shows_them() {
     let text = unapproved(&script).input("a.png", image).input("run.rb", b"puts 1 \0 # \xff\n");
     let text = text.command("python script.py /in/a.png /in/run.rb");
     let request = saved(&bench, &text);
-    let said = review(&bench, &request, &[]);
-    said.assert_code(0);
+    let output = review(&bench, &request, &[]);
+    output.assert_code(0);
     let more = "… 302 more lines, 1 of them marked; --full shows them";
-    assert!(said.stdout.contains(more), "{}", said.stdout);
-    assert!(said.stdout.contains("a PNG image, not shown"), "{}", said.stdout);
+    assert!(output.stdout.contains(more), "{}", output.stdout);
+    assert!(output.stdout.contains("a PNG image, not shown"), "{}", output.stdout);
     // Code for an interpreter is shown regardless of its bytes.
-    assert!(said.stdout.contains("puts 1 \\u{0} # \\xff"), "{}", said.stdout);
+    assert!(output.stdout.contains("puts 1 \\u{0} # \\xff"), "{}", output.stdout);
     let full = review(&bench, &request, &["--full"]).stdout;
     assert!(full.contains("! 701 | os.system('pip install x')"), "{full}");
     assert!(full.contains(&"y".repeat(3000)) && !full.contains("more lines"), "{full}");
@@ -76,9 +79,9 @@ fn explain_says_everything_but_the_texts() {
     let bench = Bench::new();
     let text = unapproved("print(1)\n").output("o.txt").command("python script.py 'two words'");
     let request = saved(&bench, &text);
-    let said = explain(&bench, &request, &[]);
-    said.assert_code(0);
-    let object = said.json();
+    let output = explain(&bench, &request, &[]);
+    output.assert_code(0);
+    let object = output.json();
     assert_eq!(object["verdict"], json!("pending"));
     assert_eq!(object["filled_on_approval"], json!(["approved_by", "approved_utc"]));
     assert_eq!(object["approval"]["approved_by"], Value::Null);
@@ -113,9 +116,9 @@ fn review_shows_refusals_that_no_approval_changes() {
     let bench = Bench::new();
     let request = saved(&bench, &unapproved("print(1)\n").memory_mb(999_999));
     fs::write(request.inputs.join("script.py"), "print(22)\n").unwrap();
-    let said = explain(&bench, &request, &[]);
-    said.assert_code(2);
-    let object = said.json();
+    let output = explain(&bench, &request, &[]);
+    output.assert_code(2);
+    let object = output.json();
     assert_eq!(object["verdict"], json!("refused"));
     let found = codes(&object["violations"]);
     for code in ["inputs.mismatch", "limits.over-policy"] {
@@ -145,21 +148,21 @@ fn code_cannot_hide_behind_a_spelling_a_byte_or_an_encoding() {
         "node main.js",
     ] {
         let text = RequestText::of("node", command).input("main.js", b"1\n");
-        let said = review(&bench, &saved(&bench, &text.input("data.bin", hidden)), &[]);
+        let output = review(&bench, &saved(&bench, &text.input("data.bin", hidden)), &[]);
         let shown = " 1 | require('child_process') // \\u{0}";
-        assert!(said.stdout.contains(shown), "{command}: {}", said.stdout);
+        assert!(output.stdout.contains(shown), "{command}: {}", output.stdout);
     }
     let text = unapproved("# coding: utf-7\nprint(1)\n").input("tool", b"\x7fELF\x02\0\0\0");
     let text = text.input("other", b"\x7fELF\x02\0\0\0");
     let request = saved(&bench, &text.command("python script.py --with=/in//tool"));
-    let said = review(&bench, &request, &[]);
-    let lines: Vec<&str> = said.stdout.lines().collect();
+    let output = review(&bench, &request, &[]);
+    let lines: Vec<&str> = output.stdout.lines().collect();
     for line in
         ["! an ELF program, not shown, and the COMMAND NAMES IT", "  an ELF program, not shown"]
     {
-        assert!(lines.iter().any(|it| it.starts_with(line)), "no {line:?} in\n{}", said.stdout);
+        assert!(lines.iter().any(|it| it.starts_with(line)), "no {line:?} in\n{}", output.stdout);
     }
-    assert!(lines.contains(&"! 1 | # coding: utf-7"), "{}", said.stdout);
+    assert!(lines.contains(&"! 1 | # coding: utf-7"), "{}", output.stdout);
     let object = review(&bench, &request, &["--format", "json"]).json();
     let named: Vec<&Value> =
         object["inputs"].as_array().unwrap().iter().map(|it| &it["command_names_it"]).collect();

@@ -1,5 +1,4 @@
-//! Answers to permission requests of agents' drafts. Only an answer signed by an authorized person
-//! may let a held request run.
+//! Answers to permission requests: only an authorized person's lets a held request run.
 
 use std::fs;
 use std::io::Write;
@@ -36,15 +35,15 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     // The text output agrees with the JSON, and shows the deadline.
     let row = host.listed(&request.id).unwrap();
     let until = row["held"]["until_utc"].as_str().unwrap().to_owned();
-    let said = bench.toolexec([
+    let output = bench.toolexec([
         "list".as_ref(),
         "--waiting".as_ref(),
         "--spool".as_ref(),
         host.service.spool().as_os_str(),
     ]);
-    said.assert_code(0);
+    output.assert_code(0);
     for word in ["held", HELD, &until, "agent stats.agent in wf-1"] {
-        assert!(said.stdout.contains(word), "{word}: {said:#?}");
+        assert!(output.stdout.contains(word), "{word}: {output:#?}");
     }
     assert!(row["held"]["since_utc"].as_str().unwrap() < until.as_str());
     let question = host.permission_request();
@@ -108,8 +107,8 @@ fn an_answer_that_is_still_being_copied_is_not_turned_down() {
 }
 
 #[test]
-fn a_denial_refuses_and_asks_nobody_again() {
-    if !ssh_keygen_works("a_denial_refuses_and_asks_nobody_again") {
+fn a_denial_refuses_and_files_no_other_request() {
+    if !ssh_keygen_works("a_denial_refuses_and_files_no_other_request") {
         return;
     }
     let bench = Bench::new();

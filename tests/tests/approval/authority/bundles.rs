@@ -70,7 +70,7 @@ fn run(host: &AuthorityHost<'_>, intent: &IntentFixture<'_>, request: &SavedRequ
     let mut command = host.bench.command("toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json", "--policy"]);
     command.arg(host.bench.home().join("policy.yaml"));
-    command.arg("--allowed-signers").arg(&host.signers).arg("--ais-trust").arg(intent.trust());
+    command.arg("--approvers").arg(&host.signers).arg("--ais-trust").arg(intent.trust());
     CliOutput::of(&mut command)
 }
 
@@ -84,24 +84,24 @@ fn run_requires_the_bundle_too() {
     let request = bench.save(&plain());
     let path = intent.bind(&request);
     sign(APPROVE, &host.key, &request.path);
-    let said = run(&host, &intent, &request);
-    said.assert_code(0);
-    let first = Record::of(&said);
+    let output = run(&host, &intent, &request);
+    output.assert_code(0);
+    let first = Record::of(&output);
     assert_bound(&first, &bundle(&path));
     assert!(first.path.join(format!("request/{}.ais.json", request.id)).is_file());
     let unbound = bench.save(&plain());
     sign(APPROVE, &host.key, &unbound.path);
-    let said = run(&host, &intent, &unbound);
-    said.assert_code(2);
-    Record::of(&said).assert_violation("ais.bundle-missing");
+    let output = run(&host, &intent, &unbound);
+    output.assert_code(2);
+    Record::of(&output).assert_violation("ais.bundle-missing");
     // The first of them has used up the nonce.
     let nonce = bundle(&path)["ibe"]["nonce"].clone();
     let replayed = bench.save(&plain());
     intent.bind_with(&replayed, "ibe", |ibe| ibe["nonce"] = nonce);
     sign(APPROVE, &host.key, &replayed.path);
-    let said = run(&host, &intent, &replayed);
-    said.assert_code(2);
-    Record::of(&said).assert_violation("ais.ibe-replay");
+    let output = run(&host, &intent, &replayed);
+    output.assert_code(2);
+    Record::of(&output).assert_violation("ais.ibe-replay");
 }
 
 /// The bundle is made last, and may be submitted after everything else.
@@ -157,8 +157,8 @@ fn what_is_not_bound_is_refused_by_its_code() {
         intent.bind_with(&request, part, change);
         let record = refused(&request, code);
         assert!(block(&record, "ais").starts_with("  verdict: refuse\n"), "{}", record.text);
-        let said = answer_in(&record, "ais")["code"].as_str().unwrap().to_ascii_lowercase();
-        assert_eq!(format!("ais.{said}"), code);
+        let output = answer_in(&record, "ais")["code"].as_str().unwrap().to_ascii_lowercase();
+        assert_eq!(format!("ais.{output}"), code);
     }
     // The step of another request, the signature of another, and no bundle at all.
     let (one, other) = (bench.save(&plain()), bench.save(&plain().command("python -u script.py")));
@@ -231,9 +231,9 @@ fn an_unreadable_bundle_is_reported_before_submission() {
     sign(APPROVE, &host.key, &request.path);
     let pipe = request.path.with_extension("ais.json");
     CliOutput::of(bench.command("mkfifo").arg(&pipe)).assert_code(0);
-    let said = host.service.submit_saved(&request);
-    said.assert_code(2);
-    said.assert_stderr(&[".ais.json", "not submitted"]);
+    let output = host.service.submit_saved(&request);
+    output.assert_code(2);
+    output.assert_stderr(&[".ais.json", "not submitted"]);
     assert_eq!(toolexec_tests::list(&host.service.path("approved")), Vec::<String>::new());
     // Submitted by hand, the daemon refuses it.
     fs::remove_file(&pipe).unwrap();

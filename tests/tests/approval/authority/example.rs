@@ -11,8 +11,8 @@ toolexec_tests::as_both!(
 
 fn the_worked_example_runs_what_is_bound_and_refuses_five(bench: &Bench) {
     let script = bench.scratch().examples().join("ais/run");
-    let said = CliOutput::of(&mut bench.command(&script));
-    said.assert_code(0);
+    let output = CliOutput::of(&mut bench.command(&script));
+    output.assert_code(0);
     for line in [
         "outcome      ok, it printed 31.73",
         "verdict      accept",
@@ -22,9 +22,9 @@ fn the_worked_example_runs_what_is_bound_and_refuses_five(bench: &Bench) {
         "over budget  RISK-RECORDS-EXCEEDED",
         "revoked      UIA-REVOKED",
     ] {
-        assert!(said.stdout.lines().any(|said| said == line), "{line}: {said:#?}");
+        assert!(output.stdout.lines().any(|output| output == line), "{line}: {output:#?}");
     }
-    assert!(said.stdout.contains(": verified: ok, "), "{said:#?}");
+    assert!(output.stdout.contains(": verified: ok, "), "{output:#?}");
     // It leaves no files.
     assert_eq!(toolexec_tests::list(&bench.home()), Vec::<String>::new());
 }
@@ -35,7 +35,7 @@ fn the_worked_example_fails_where_a_refusal_fails(bench: &Bench) {
     let patient = text.replacen("-300 seconds", "+300 seconds", 1);
     assert_ne!(text, patient);
     fs::write(&script, patient).unwrap();
-    let said = CliOutput::of(&mut bench.command(&script));
-    said.assert_code(1);
-    assert!(said.stdout.contains("expected IBE-EXPIRED"), "{said:#?}");
+    let output = CliOutput::of(&mut bench.command(&script));
+    output.assert_code(1);
+    assert!(output.stdout.contains("expected IBE-EXPIRED"), "{output:#?}");
 }

@@ -28,7 +28,7 @@ const OF_EVERY_SOURCE: [&str; 12] = [
 const OF_THE_MOMENT: [&str; 3] = ["approval.single-use", "approval.date-order", "ais.ledger"];
 
 struct ExplainedRequest {
-    said: CliOutput,
+    output: CliOutput,
     rows: Vec<[String; 3]>,
 }
 
@@ -38,12 +38,13 @@ fn explain(
     request: &SavedRequest,
 ) -> ExplainedRequest {
     let trust = intent.trust();
-    let said = host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
-    let json = said.json();
+    let output =
+        host.explain(request, &["--ais-trust", trust.to_str().unwrap(), "--format", "json"]);
+    let json = output.json();
     let word = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
     let rows = json["rules"].as_array().unwrap().iter();
     let rows = rows.map(|row| [word(row, "rule"), word(row, "verdict"), word(row, "reason")]);
-    ExplainedRequest { rows: rows.collect(), said }
+    ExplainedRequest { rows: rows.collect(), output }
 }
 
 fn names(rows: &[[String; 3]]) -> Vec<&str> {
@@ -53,20 +54,21 @@ fn names(rows: &[[String; 3]]) -> Vec<&str> {
 #[track_caller]
 fn verdict<'a>(explained: &'a ExplainedRequest, rule: &str) -> &'a str {
     let row = explained.rows.iter().find(|row| row[0] == rule);
-    &row.unwrap_or_else(|| panic!("no {rule}: {:#?}", explained.said))[1]
+    &row.unwrap_or_else(|| panic!("no {rule}: {:#?}", explained.output))[1]
 }
 
 #[track_caller]
 fn assert_same_rules(explained: &ExplainedRequest, record: &Record) {
     let decided = rules_of(record);
     assert_eq!(names(&explained.rows), names(&decided));
-    for (foretold, told) in explained.rows.iter().zip(&decided) {
-        if OF_THE_MOMENT.contains(&told[0].as_str()) {
+    for (expected, recorded) in explained.rows.iter().zip(&decided) {
+        if OF_THE_MOMENT.contains(&recorded[0].as_str()) {
             continue;
         }
-        assert_eq!(foretold[1], told[1], "{foretold:?} {told:?}");
-        let of_a_time = told[0] == "ais.exp" || told[0] == "ais.lifetime" || told[0] == "ais.crl";
-        assert!(of_a_time || same_words(&foretold[2], &told[2]), "{foretold:?} {told:?}");
+        assert_eq!(expected[1], recorded[1], "{expected:?} {recorded:?}");
+        let of_a_time =
+            recorded[0] == "ais.exp" || recorded[0] == "ais.lifetime" || recorded[0] == "ais.crl";
+        assert!(of_a_time || same_words(&expected[2], &recorded[2]), "{expected:?} {recorded:?}");
     }
 }
 
@@ -94,20 +96,20 @@ fn every_source_is_explained_and_the_record_says_the_same() {
 
     let request = bench.save(&of_agent("stats.agent", "wf-1"));
     let unsigned = explain(&host, &intent, &request);
-    unsigned.said.assert_code(0);
+    unsigned.output.assert_code(0);
     for rule in ["approval.count", "aana.gate", "permission", "ais"] {
-        assert_eq!(verdict(&unsigned, rule), "pending", "{rule}: {:#?}", unsigned.said);
+        assert_eq!(verdict(&unsigned, rule), "pending", "{rule}: {:#?}", unsigned.output);
     }
-    assert_eq!(unsigned.said.json()["verdict"], "pending");
+    assert_eq!(unsigned.output.json()["verdict"], "pending");
     host.answer(&host.permission_request(), &["--grant", TOOL]);
     host.service.record_of(&earlier.id).assert_outcome("ok");
     intent.bind(&request);
     sign(APPROVE, &host.key, &request.path);
     let ready = explain(&host, &intent, &request);
-    ready.said.assert_code(0);
-    assert_eq!(ready.said.json()["verdict"], "ready", "{:#?}", ready.said);
+    ready.output.assert_code(0);
+    assert_eq!(ready.output.json()["verdict"], "ready", "{:#?}", ready.output);
     for rule in OF_EVERY_SOURCE {
-        assert_eq!(verdict(&ready, rule), "pass", "{rule}: {:#?}", ready.said);
+        assert_eq!(verdict(&ready, rule), "pass", "{rule}: {:#?}", ready.output);
     }
     let page = host.explain(&request, &["--ais-trust", intent.trust().to_str().unwrap()]);
     page.assert_code(0);
@@ -129,7 +131,7 @@ fn every_source_is_explained_and_the_record_says_the_same() {
     intent.bind_with(&other, "ibe", |ibe| ibe["apaStepRef"] = "s9".into());
     sign(APPROVE, &host.key, &other.path);
     let refused = explain(&host, &intent, &other);
-    refused.said.assert_code(2);
+    refused.output.assert_code(2);
     host.service.submit_saved(&other).assert_code(0);
     let record = host.service.record_of(&other.id);
     record.assert_outcome("refused");

@@ -7,8 +7,8 @@ use toolexec_tests::{Bench, ssh_keygen_works};
 use super::host::{AuthorityHost, SHADOW, UNKNOWN, answer_in, block, plain, rules_of};
 
 #[test]
-fn an_ordinary_run_tells_what_the_gate_said() {
-    if !ssh_keygen_works("an_ordinary_run_tells_what_the_gate_said") {
+fn an_ordinary_run_records_the_decision_of_the_gate() {
+    if !ssh_keygen_works("an_ordinary_run_records_the_decision_of_the_gate") {
         return;
     }
     let bench = Bench::new();
@@ -82,8 +82,8 @@ fn a_shadow_runs_and_says_so() {
         "recommended_route": "ask",
     });
     let file = bench.scratch().file("event.json", event.to_string());
-    let said = bench.toolexec(["gate".as_ref(), file.as_os_str()]);
-    said.assert_code(1);
-    let same: Value = serde_json::from_str(&said.stdout).unwrap();
+    let output = bench.toolexec(["gate".as_ref(), file.as_os_str()]);
+    output.assert_code(1);
+    let same: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(answer, same);
 }

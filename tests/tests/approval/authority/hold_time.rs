@@ -131,8 +131,7 @@ fn the_permissions_of_an_idle_workflow_end() {
     host.assert_held(&first.id, HELD);
     host.answer(&host.permission_request(), &["--grant", TOOL]);
     host.service.record_of(&first.id).assert_outcome("ok");
-    // A run restarts the period, also for a grant without a maximum number of uses, and across a
-    // crash.
+    // A run restarts the period, also for a grant without a use limit, and across a crash.
     for _ in 0..3 {
         thread::sleep(Duration::from_secs(3));
         let next = host.submit(&of_agent("a", "wf-1"));

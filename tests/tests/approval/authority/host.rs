@@ -1,6 +1,5 @@
-//! A host whose policy requires more than an approval, its approvers, and requests of agents.
-//! Everything is written by programs that users have. It must never write a file that the daemon
-//! should write.
+//! A host whose policy requires more than an approval, its approvers, and requests of agents, all
+//! written by programs that users have. Must never write a file that the daemon should write.
 
 use std::cell::RefCell;
 use std::fs;
@@ -28,13 +27,12 @@ pub(super) const BOUND: [(&str, &str); 2] = [
 pub(super) const UNKNOWN: (&str, &str) = ("tool_category: write", "tool_category: unknown");
 pub(super) const SHADOW: (&str, &str) = ("mode: enforce", "mode: shadow");
 
-/// The embedded policy with one signature for every request, one hour of hold time, and these
-/// changes.
+/// The embedded policy with one signature per request, one hour of hold time, and these changes.
 pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
     let usual = [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")];
-    let patience = [("held_sec_max: 0", "held_sec_max: 3600")];
+    let hold_time = [("held_sec_max: 0", "held_sec_max: 3600")];
     let mut text = ServiceConfig::for_owner(bench).policy;
-    for (from, to) in usual.iter().chain(&patience).chain(changes) {
+    for (from, to) in usual.iter().chain(&hold_time).chain(changes) {
         assert!(text.contains(from), "{from} is not in the policy");
         text = text.replacen(from, to, 1);
     }
@@ -70,12 +68,12 @@ impl<'a> AuthorityHost<'a> {
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
         let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
         let policy = policy(bench, changes);
-        let asked = ServiceConfig {
+        let config = ServiceConfig {
             policy,
             allowed_signers: Some(signers.clone()),
             ..ServiceConfig::for_owner(bench)
         };
-        let mut service = Service::prepare(bench, &asked);
+        let mut service = Service::prepare(bench, &config);
         let text = fs::read_to_string(service.config()).unwrap();
         let text = text.replace("scan_interval_sec: 30", "scan_interval_sec: 1");
         fs::write(service.config(), text + more).unwrap();
@@ -109,13 +107,12 @@ impl<'a> AuthorityHost<'a> {
     pub(super) fn listed(&self, id: &str) -> Option<Value> {
         let mut command = self.bench.command("toolexec");
         command.args(["list", "--waiting", "--format", "json", "--spool"]);
-        let said = CliOutput::of(command.arg(self.service.spool()));
-        said.assert_code(0);
-        said.json_lines().into_iter().find(|row| row["request_id"] == id)
+        let output = CliOutput::of(command.arg(self.service.spool()));
+        output.assert_code(0);
+        output.json_lines().into_iter().find(|row| row["request_id"] == id)
     }
 
-    /// Waits until the daemon holds a request for this code, and asserts that nothing else happened
-    /// to it.
+    /// Waits until a request is held for this code, and asserts that nothing else happened to it.
     #[track_caller]
     pub(super) fn assert_held(&self, id: &str, code: &str) {
         // A new decision about a held request takes it out of the list for a moment.
@@ -205,7 +202,7 @@ impl<'a> AuthorityHost<'a> {
         let mut command = self.bench.command("toolexec");
         command.arg("explain").arg(&request.path).arg("--policy");
         command.arg(self.bench.home().join("policy.yaml"));
-        command.arg("--allowed-signers").arg(&self.signers);
+        command.arg("--approvers").arg(&self.signers);
         command.arg("--permissions").arg(self.service.state().join("permissions"));
         CliOutput::of(command.args(more))
     }
@@ -217,7 +214,6 @@ pub(super) fn sign(namespace: &str, key: &Path, file: &Path) {
     CliOutput::of(&mut command).assert_code(0);
 }
 
-/// A valid request of a person.
 pub(super) fn plain() -> RequestText {
     RequestText::python("print('ran')")
 }
@@ -239,7 +235,7 @@ pub(super) fn rules_of(record: &Record) -> Vec<[String; 3]> {
     let mut rows: Vec<[String; 3]> = Vec::new();
     for line in block(record, "rules").lines() {
         let value =
-            |key: &str| line.strip_prefix(key).map(|said| said.trim_matches('"').to_owned());
+            |key: &str| line.strip_prefix(key).map(|output| output.trim_matches('"').to_owned());
         if let Some(rule) = value("  - rule: ") {
             rows.push([rule, String::new(), String::new()]);
         } else if let Some(verdict) = value("    verdict: ") {
@@ -280,6 +276,6 @@ fn sha256(text: &str) -> String {
     let mut command = Command::new("sha256sum");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    let said = child.wait_with_output().unwrap().stdout;
-    String::from_utf8(said).unwrap()[..64].to_owned()
+    let output = child.wait_with_output().unwrap().stdout;
+    String::from_utf8(output).unwrap()[..64].to_owned()
 }

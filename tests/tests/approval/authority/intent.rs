@@ -61,9 +61,9 @@ impl<'a> IntentFixture<'a> {
 
     fn ais(&self, words: &[&str]) -> String {
         let mut command = self.bench.command("toolexec");
-        let said = CliOutput::of(command.arg("ais").args(words).current_dir(&self.artifacts_dir));
-        said.assert_code(0);
-        said.stdout
+        let output = CliOutput::of(command.arg("ais").args(words).current_dir(&self.artifacts_dir));
+        output.assert_code(0);
+        output.stdout
     }
 
     /// Writes the output of an `ais` command to a file.
@@ -153,9 +153,9 @@ pub(super) fn bundle(path: &Path) -> Value {
 /// Returns the time this many seconds from now.
 pub(super) fn in_seconds(bench: &Bench, seconds: i64) -> String {
     let when = format!("{seconds} seconds");
-    let said = CliOutput::of(bench.command("date").args(["-u", "-d", &when, "+%FT%TZ"]));
-    said.assert_code(0);
-    said.stdout.trim().to_owned()
+    let output = CliOutput::of(bench.command("date").args(["-u", "-d", &when, "+%FT%TZ"]));
+    output.assert_code(0);
+    output.stdout.trim().to_owned()
 }
 
 /// Adds the intent to a revocation list.

@@ -1,5 +1,4 @@
-//! Odd objects in the directories of the daemon. None of them stops the daemon, is followed, or
-//! decides anything.
+//! Odd objects in the daemon's directories: none stops it, is followed, or decides anything.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,8 +11,8 @@ use super::host::{AuthorityHost, CORE_DRAFTS, of_agent, plain};
 const HELD: &str = "permission.requestable";
 
 #[test]
-fn odd_answers_stop_nobody() {
-    if !ssh_keygen_works("odd_answers_stop_nobody") {
+fn odd_answers_stop_no_request() {
+    if !ssh_keygen_works("odd_answers_stop_no_request") {
         return;
     }
     let bench = Bench::new();
@@ -108,7 +107,7 @@ fn a_trust_file_that_others_may_write_admits_nothing() {
     // Users without access to `approved/` still see the waiting request.
     host.service.wait_for("what waits to be told", |it| {
         fs::read_to_string(it.path("public/waiting.json"))
-            .is_ok_and(|told| told.contains(&request.id))
+            .is_ok_and(|text| text.contains(&request.id))
     });
     fs::set_permissions(&host.signers, Permissions::from_mode(0o644)).unwrap();
     host.service.record_of(&request.id).assert_outcome("ok");

@@ -1,5 +1,4 @@
-//! One spool, one or more kills, and the result. Must never judge by anything but the files on the
-//! disk.
+//! One spool, its kills, and the result. Must never judge by anything but the files on the disk.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,7 +19,6 @@ pub(crate) struct KillPoint {
     pub(crate) nth: u32,
 }
 
-/// The result of a play.
 #[derive(Debug, Default)]
 pub(crate) struct CrashRunResult {
     /// Arrivals of the first daemon at each failpoint. Known only without kills.
@@ -30,7 +28,6 @@ pub(crate) struct CrashRunResult {
     /// The number of kills that happened.
     pub(crate) kills: usize,
     pub(crate) faults: Vec<String>,
-    /// The log of the last daemon.
     pub(crate) log: String,
 }
 
@@ -40,8 +37,7 @@ pub(crate) struct CrashRun<'a> {
 }
 
 impl CrashRun<'_> {
-    /// Submits one file of each kind, kills one daemon after the other, lets one recover, and
-    /// checks with another one.
+    /// Submits files of these kinds, kills daemons in turn, recovers with one, checks with another.
     pub(crate) fn run(&self, kinds: &[CrashFileKind], kills: &[KillPoint]) -> CrashRunResult {
         let bench = Bench::new();
         self.failpoints.install(&bench);

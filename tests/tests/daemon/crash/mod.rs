@@ -1,11 +1,10 @@
-//! Kill points: the daemon is killed (SIGKILL) at every failpoint, at each arrival, and again while
-//! it recovers. Afterwards no tool ran without a durable intent or twice, each request has one
-//! record, no partial file is visible, and a second recovery changes no byte.
-//!
-//! `cargo test -p toolexec-tests --test daemon crash -- --nocapture` prints the table. By default
-//! the recovery is killed only for the first arrival at each failpoint; `TOOLEXEC_CRASH=full` kills
-//! it for every one. `TOOLEXEC_CRASH_ONLY=<name>` selects one failpoint. Must never skip a
-//! failpoint that no daemon reached.
+//! Kill points: SIGKILL ends the daemon at every failpoint, at each arrival, and again while it
+//! recovers. Afterwards no tool ran without a durable intent or twice, each request has one record,
+//! no partial file is visible, and a second recovery changes no byte. `cargo test -p toolexec-tests
+//! --test daemon crash -- --nocapture` prints the table. The recovery is killed only for the first
+//! arrival at each failpoint, with `TOOLEXEC_CRASH=full` for every one.
+//! `TOOLEXEC_CRASH_ONLY=<name>` selects one failpoint. Must never skip a failpoint that no daemon
+//! reached.
 
 #![allow(
     clippy::unwrap_used,
@@ -55,8 +54,7 @@ fn killed_anywhere_nothing_is_lost_or_run_twice() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Two requests whose tools get the same argument: each run is counted, and the refused one has
-/// none.
+/// Two requests with the same argument: each run is counted, and the refused one has none.
 #[test]
 fn a_second_run_is_counted() {
     let Some(tool) = CountedTool::build("a_second_run_is_counted") else { return };
@@ -96,14 +94,14 @@ fn in_recovery(play: &CrashRun<'_>, kind: CrashFileKind, table: &mut FailpointTa
 }
 
 fn full() -> bool {
-    std::env::var("TOOLEXEC_CRASH").is_ok_and(|asked| asked == "full")
+    std::env::var("TOOLEXEC_CRASH").is_ok_and(|value| value == "full")
 }
 
 fn kills(arrivals: &BTreeMap<String, u32>, nth_max: u32) -> impl Iterator<Item = KillPoint> + '_ {
     let only = std::env::var("TOOLEXEC_CRASH_ONLY").ok();
-    let asked = move |point: &str| only.as_ref().is_none_or(|only| only == point);
-    let asked = arrivals.iter().filter(move |(point, _)| asked(point));
-    asked.flat_map(move |(point, arrivals)| {
+    let selected = move |point: &str| only.as_ref().is_none_or(|only| only == point);
+    let points = arrivals.iter().filter(move |(point, _)| selected(point));
+    points.flat_map(move |(point, arrivals)| {
         (1..=(*arrivals).min(nth_max)).map(|nth| KillPoint { point: point.clone(), nth })
     })
 }

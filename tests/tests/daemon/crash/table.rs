@@ -38,8 +38,8 @@ impl FailpointTable {
         let row = self.rows.get_mut(&kill.point).unwrap();
         row.kills += played.kills;
         // A run with a kill may have fewer arrivals than one without, because of races.
-        let told = |fault: &String| format!("{}:{}: {fault}", kill.point, kill.nth);
-        row.faults.extend(played.faults.iter().map(told));
+        let described = |fault: &String| format!("{}:{}: {fault}", kill.point, kill.nth);
+        row.faults.extend(played.faults.iter().map(described));
     }
 
     pub(crate) fn add_recovery_kill(
@@ -52,8 +52,8 @@ impl FailpointTable {
         row.in_recovery += usize::from(played.kills == 2);
         let (first, second) = (&after.point, &kill.point);
         let (one, two) = (after.nth, kill.nth);
-        let told = |fault: &String| format!("{first}:{one}, then {second}:{two}: {fault}");
-        row.faults.extend(played.faults.iter().map(told));
+        let described = |fault: &String| format!("{first}:{one}, then {second}:{two}: {fault}");
+        row.faults.extend(played.faults.iter().map(described));
     }
 
     pub(crate) fn print(&self) {
@@ -82,9 +82,9 @@ impl FailpointTable {
         let only = std::env::var("TOOLEXEC_CRASH_ONLY").ok();
         for name in &self.names {
             let row = &self.rows[name];
-            let asked = only.as_ref().is_none_or(|only| only == name);
+            let selected = only.as_ref().is_none_or(|only| only == name);
             let excused = elsewhere.contains(&name.as_str());
-            if row.kills + row.in_recovery == 0 && asked && !excused {
+            if row.kills + row.in_recovery == 0 && selected && !excused {
                 faults.push(format!("{name}: nothing came to it, or nobody died of it"));
             }
             if row.reached > 0 && excused {

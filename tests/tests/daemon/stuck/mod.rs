@@ -41,7 +41,6 @@ fn policy(bench: &Bench, start_sec_max: u32, mounts: &str) -> PathBuf {
     bench.scratch().file("policy.yaml", bound.replacen("mounts: [/usr]", mounts, 1))
 }
 
-/// A running `toolexec run`.
 struct RunningCommand {
     child: Child,
     begun: Instant,
@@ -116,9 +115,9 @@ impl RunningCommand {
         let mut stdout = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         let lines: Vec<_> = self.received.iter().map(|(_, line)| line.as_str()).collect();
-        let said =
+        let output =
             CliOutput { code: status.code(), stdout, stderr: lines.join("\n"), elapsed: took };
-        (said, std::os::unix::process::ExitStatusExt::signal(&status))
+        (output, std::os::unix::process::ExitStatusExt::signal(&status))
     }
 }
 
@@ -146,9 +145,9 @@ fn sleeper(time_sec: u32) -> (RequestText, String) {
 
 /// Asserts that a run did not start, and that its record gives this reason.
 #[track_caller]
-fn assert_not_started(said: &CliOutput, words: &[&str]) {
-    said.assert_code(3);
-    let record = Record::of(said);
+fn assert_not_started(output: &CliOutput, words: &[&str]) {
+    output.assert_code(3);
+    let record = Record::of(output);
     record.assert_outcome("setup_error");
     for word in words {
         assert!(
@@ -170,15 +169,15 @@ fn run_names_a_launcher_that_stands_still_from_its_start() {
             let mut run =
                 RunningCommand::start(&bench, &request, Some(&policy(&bench, 3, "mounts: [/usr]")));
             run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
-            let (said, _) = run.wait_for_end(seconds(3) + OVERHEAD);
+            let (output, _) = run.wait_for_end(seconds(3) + OVERHEAD);
             let state = if means == StopMeans::Freezer {
                 "uninterruptible sleep (D)"
             } else {
                 "stopped (T)"
             };
-            assert_not_started(&said, &["after 3 s", "wait for a worker slot", state]);
+            assert_not_started(&output, &["after 3 s", "wait for a worker slot", state]);
             if means == StopMeans::Freezer {
-                said.assert_stderr(&["left behind", "(D)"]);
+                output.assert_stderr(&["left behind", "(D)"]);
             }
             still.resume();
             std::fs::rename(launcher.with_extension("real"), &launcher).unwrap();
@@ -195,9 +194,9 @@ fn run_with_the_shipped_bound_ends_within_45_seconds() {
     let request = bench.save(&RequestText::python("print(1)"));
     let mut run = RunningCommand::start(&bench, &request, None);
     run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
-    let (said, _) = run.wait_for_end(seconds(45));
-    assert_not_started(&said, &["after 30 s", "wait for a worker slot"]);
-    assert!(said.elapsed > Duration::from_secs(29), "{:?}", said.elapsed);
+    let (output, _) = run.wait_for_end(seconds(45));
+    assert_not_started(&output, &["after 30 s", "wait for a worker slot"]);
+    assert!(output.elapsed > Duration::from_secs(29), "{:?}", output.elapsed);
     still.resume();
 }
 
@@ -210,17 +209,17 @@ fn run_names_the_step_that_hangs() {
         ("tel-landlock", "restrict files with Landlock"),
     ] {
         let Some(bench) = Bench::as_root(test) else { return };
-        let Some(mute) = SilentFileSystem::mount(name) else {
+        let Some(silent) = SilentFileSystem::mount(name) else {
             return skip(test, "no file system in user space can be mounted here");
         };
-        let mounts = format!("mounts: [/usr, {}]", mute.place().display());
+        let mounts = format!("mounts: [/usr, {}]", silent.place().display());
         let policy = policy(&bench, 4, &mounts);
         let request = bench.save(&RequestText::python("print(1)"));
         let mut run = RunningCommand::start(&bench, &request, Some(&policy));
         run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
-        let (said, _) = run.wait_for_end(seconds(4) + OVERHEAD);
-        assert_not_started(&said, &[step]);
-        drop(mute);
+        let (output, _) = run.wait_for_end(seconds(4) + OVERHEAD);
+        assert_not_started(&output, &[step]);
+        drop(silent);
     }
 }
 
@@ -255,10 +254,10 @@ fn the_tool_is_dead_at_its_limit_though_the_launcher_stands_still() {
                 std::thread::sleep(Duration::from_millis(10));
             }
             println!("{means:?}: a tool limited to 5 s was dead after {:?}", begun.elapsed());
-            let (said, _) = run.wait_for_end(seconds(15) + OVERHEAD);
-            println!("{means:?}: run ended after {:?}", said.elapsed);
-            said.assert_code(3);
-            let record = Record::of(&said);
+            let (output, _) = run.wait_for_end(seconds(15) + OVERHEAD);
+            println!("{means:?}: run ended after {:?}", output.elapsed);
+            output.assert_code(3);
+            let record = Record::of(&output);
             record.assert_outcome("indeterminate");
             assert!(record.front_matter_value("reason").contains("process "), "{}", record.text);
             still.resume();
@@ -274,9 +273,9 @@ fn a_resumed_launcher_reports_the_enforced_limit() {
     let (run, tool, _) = run_without_launcher(&bench, 2, &mut still);
     stopping::wait_until("the tool is dead", || state_of(tool).is_none());
     still.resume();
-    let (said, _) = run.wait_for_end(OVERHEAD);
-    said.assert_code(1);
-    Record::of(&said).assert_outcome("wall_limit");
+    let (output, _) = run.wait_for_end(OVERHEAD);
+    output.assert_code(1);
+    Record::of(&output).assert_outcome("wall_limit");
 }
 
 /// The reverse: init is stuck, and the launcher enforces the limit.
@@ -300,9 +299,9 @@ fn the_tool_is_dead_at_its_limit_though_its_init_stands_still() {
         std::thread::sleep(Duration::from_millis(10));
     }
     println!("a tool limited to 3 s was dead after {:?}", begun.elapsed());
-    let (said, _) = run.wait_for_end(seconds(15) + OVERHEAD);
-    said.assert_code(1);
-    Record::of(&said).assert_outcome("wall_limit");
+    let (output, _) = run.wait_for_end(seconds(15) + OVERHEAD);
+    output.assert_code(1);
+    Record::of(&output).assert_outcome("wall_limit");
     still.resume();
 }
 
@@ -312,9 +311,9 @@ fn a_cancelled_tool_is_dead_though_the_launcher_stands_still() {
     let mut still = StoppedProcesses::new(available_means()[0]);
     let (run, tool, _) = run_without_launcher(&bench, 60, &mut still);
     kill("TERM", run.process());
-    let (said, _) = run.wait_for_end(seconds(10) + OVERHEAD);
-    said.assert_code(3);
-    Record::of(&said).assert_outcome("indeterminate");
+    let (output, _) = run.wait_for_end(seconds(10) + OVERHEAD);
+    output.assert_code(3);
+    Record::of(&output).assert_outcome("indeterminate");
     stopping::wait_until("the tool is dead", || state_of(tool).is_none());
     still.resume();
 }
@@ -329,8 +328,8 @@ fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
         let mut run = RunningCommand::start(&bench, &request, None);
         run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
         kill(signal, run.process());
-        let (said, _) = run.wait_for_end(END_TIMEOUT);
-        assert_not_started(&said, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
+        let (output, _) = run.wait_for_end(END_TIMEOUT);
+        assert_not_started(&output, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
         // A second signal always ends it.
         let request = bench.save(&RequestText::python("print(1)"));
         let mut run = RunningCommand::start(&bench, &request, None);

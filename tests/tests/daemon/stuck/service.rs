@@ -10,14 +10,13 @@ use toolexec_tests::{
 use super::stopping::{StoppedProcesses, available_means, children_of, state_of, wait_until};
 use super::{END_TIMEOUT, seconds, sleeper};
 
-/// Starts a daemon without prewarmed sandboxes and with this start timeout. Waits for its first
-/// run.
+/// Starts a daemon without prewarmed sandboxes, with this start timeout. Waits for its first run.
 fn started(bench: &Bench, start_sec_max: u32, shutdown_grace_sec: u32) -> Service<'_> {
-    let mut asked = ServiceConfig::for_owner(bench);
+    let mut config = ServiceConfig::for_owner(bench);
     let bound = format!("start_sec_max: {start_sec_max}");
-    asked.policy = asked.policy.replacen("start_sec_max: 30", &bound, 1);
-    (asked.prewarmed_sandboxes, asked.shutdown_grace_sec) = (Some(0), shutdown_grace_sec);
-    let service = Service::start(bench, &asked);
+    config.policy = config.policy.replacen("start_sec_max: 30", &bound, 1);
+    (config.prewarmed_sandboxes, config.shutdown_grace_sec) = (Some(0), shutdown_grace_sec);
+    let service = Service::start(bench, &config);
     let request = service.submit(&RequestText::python("print(1)"));
     service.record_of(&request.id).assert_outcome("ok");
     service

@@ -1,5 +1,4 @@
-//! Means to make a process stuck: a frozen control group, a signal, and a file system that never
-//! answers.
+//! Means to make a process stuck: a frozen control group, a signal, a file system without answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use toolexec_tests::{Process, kill};
 
 const FREEZER: &str = "/sys/fs/cgroup/freezer";
 
-/// A way to stop processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StopMeans {
     /// A group of the v1 freezer: uninterruptible sleep, in which a process receives no signal.
@@ -43,7 +41,6 @@ pub(crate) struct StoppedProcesses {
 }
 
 impl StoppedProcesses {
-    /// Prepares to stop processes.
     #[must_use]
     pub(crate) fn new(means: StopMeans) -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -54,13 +51,12 @@ impl StoppedProcesses {
             fs::create_dir(&group).unwrap();
             fs::write(group.join("freezer.state"), "FROZEN").unwrap();
             // An ordinary user's process may move itself into the group too.
-            let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-            fs::set_permissions(group.join("cgroup.procs"), everybody).unwrap();
+            let writable = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+            fs::set_permissions(group.join("cgroup.procs"), writable).unwrap();
         }
         Self { means, group, stopped: Vec::new() }
     }
 
-    /// Stops these processes.
     pub(crate) fn stop(&mut self, processes: &[Process]) {
         for process in processes {
             match self.means {
@@ -117,8 +113,7 @@ impl Drop for StoppedProcesses {
     }
 }
 
-/// Returns the state letter of proc_pid_stat(5), or `None` if the process is dead or does not
-/// exist.
+/// Returns the state letter of proc_pid_stat(5); `None` for a dead or missing process.
 #[must_use]
 pub(crate) fn state_of(process: Process) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.0)).ok()?;
@@ -126,7 +121,6 @@ pub(crate) fn state_of(process: Process) -> Option<char> {
     (!matches!(state, 'Z' | 'X')).then_some(state)
 }
 
-/// Returns the children of a process.
 #[must_use]
 pub(crate) fn children_of(process: Process) -> Vec<Process> {
     let path = format!("/proc/{0}/task/{0}/children", process.0);

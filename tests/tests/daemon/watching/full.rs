@@ -1,5 +1,4 @@
-//! The full screen of `watch` in a terminal of 80 by 24: its content, its keys, and the restored
-//! terminal after every kind of end.
+//! The full screen of `watch` at 80 by 24: content, keys, and the terminal after every end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,8 +26,7 @@ fn watch_of(spool: &Path) -> String {
     format!("$TOOLEXEC_BIN/toolexec watch --spool {}", spool.display())
 }
 
-/// Starts the service under the standard policy with one signer, and returns the `watch` command
-/// line.
+/// Starts the service under the standard policy with one signer. Returns the `watch` command line.
 fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     let key = bench.home().join("approver");
     let mut command = bench.command("ssh-keygen");
@@ -40,14 +38,14 @@ fn service_of_a_signer(bench: &Bench) -> (Service<'_>, String) {
     if !bench.is_root() {
         policy = policy.replacen("exceptions: []", "exceptions: [cgroup]", 1);
     }
-    let asked = ServiceConfig {
+    let config = ServiceConfig {
         policy,
         allowed_signers: Some(signers.clone()),
         ..ServiceConfig::for_owner(bench)
     };
-    let service = Service::start(bench, &asked);
+    let service = Service::start(bench, &config);
     let words = format!(
-        "PAGER=cat {} --approver tester --key {} --allowed-signers {} --policy {}/policy.yaml",
+        "PAGER=cat {} --approver tester --key {} --approvers {} --policy {}/policy.yaml",
         watch_of(&service.spool()),
         key.display(),
         signers.display(),
@@ -114,10 +112,10 @@ fn an_approval_from_the_keyboard_leads_to_a_verified_record() {
     screen.wait_for("1 held");
 
     // Any other input is a no.
-    for (word, said) in [("yes", "not approved"), ("approve", "approved")] {
+    for (word, output) in [("yes", "not approved"), ("approve", "approved")] {
         screen.type_keys(["a"]);
         answer(&screen, "Type `approve` to sign:", word);
-        screen.wait_for(&format!("{}: {said}", request.id));
+        screen.wait_for(&format!("{}: {output}", request.id));
     }
     let text = wait_for_numbers(&screen);
     assert!(text.contains("queue: empty") || !text.contains("held   "), "{text}");
@@ -208,7 +206,7 @@ fn a_rejection_is_confirmed_and_covers_the_reviewed_bytes() {
     screen.type_line(&watch);
     screen.wait_for("1 draft");
     let question = "Type `reject` to sign:";
-    for (word, is_swapped, said) in [
+    for (word, is_swapped, output) in [
         ("yes", false, "not rejected"),
         ("reject", true, "not rejected"),
         ("reject", false, "rejected"),
@@ -222,8 +220,8 @@ fn a_rejection_is_confirmed_and_covers_the_reviewed_bytes() {
             fs::write(&draft.path, "another").unwrap();
         }
         answer(&screen, question, word);
-        screen.wait_for(&format!("{}: {said}", draft.id));
-        assert_eq!(signature.exists(), said == "rejected");
+        screen.wait_for(&format!("{}: {output}", draft.id));
+        assert_eq!(signature.exists(), output == "rejected");
         fs::write(&draft.path, &text).unwrap();
     }
     screen.type_keys(["q"]);
@@ -299,11 +297,11 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     assert_eq!(list(&spool.join("approved")), [request.clone(), format!("{request}.hold")]);
     screen.type_keys(["l"]);
     screen.wait_for(": released");
-    for (typed, said) in [("yes", "nothing was done"), ("stats", "marked for cancellation")] {
+    for (typed, output) in [("yes", "nothing was done"), ("stats", "marked for cancellation")] {
         screen.type_keys(["c"]);
         screen.wait_for("type `stats`");
         screen.type_line(typed);
-        screen.wait_for(said);
+        screen.wait_for(output);
         let ordered = list(&spool.join("approved")).contains(&format!("{request}.cancel"));
         assert_eq!(ordered, typed == "stats");
     }

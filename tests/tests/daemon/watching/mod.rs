@@ -57,14 +57,14 @@ fn without_a_terminal_nothing_is_drawn() {
         let request = bench.save(&RequestText::python("import time; print('x'); time.sleep(0.6)"));
         CliOutput::of(bench.command("toolexec").arg("run").arg(&request.path).args(words))
     };
-    let said = run(&[]);
-    said.assert_code(0);
-    assert_eq!(said.stderr, "");
-    assert_eq!(said.stdout.lines().count(), 4, "{said:#?}");
-    let said = run(&["--format", "json", "--follow"]);
-    said.assert_code(0);
-    assert_eq!((said.stderr.as_str(), said.stdout.lines().count()), ("| x\n", 1));
-    assert_eq!(said.json()["outcome"], "ok");
+    let output = run(&[]);
+    output.assert_code(0);
+    assert_eq!(output.stderr, "");
+    assert_eq!(output.stdout.lines().count(), 4, "{output:#?}");
+    let output = run(&["--format", "json", "--follow"]);
+    output.assert_code(0);
+    assert_eq!((output.stderr.as_str(), output.stdout.lines().count()), ("| x\n", 1));
+    assert_eq!(output.json()["outcome"], "ok");
 }
 
 /// A terminal without cursor movement gets a line for each step.
@@ -101,15 +101,15 @@ fn wait_shows_the_progress_of_a_run() {
         spool.display()
     ));
     service.wait_for("what the run uses to be told", |service| {
-        let told = service.path(&format!("public/running/{}.json", request.id));
-        let Ok(bytes) = fs::read(told) else { return false };
-        let told: Value = serde_json::from_slice(&bytes).unwrap();
-        told["step"] == "running"
-            && told["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 40 << 20)
-            && told["cpu_ms"].as_u64().is_some_and(|ms| ms > 300)
-            && told["cpu_ms_max"] == 20_000
-            && told["hashed_bytes"] == told["input_bytes"]
-            && told["input_bytes"].as_u64().is_some_and(|bytes| bytes > 96 << 20)
+        let path = service.path(&format!("public/running/{}.json", request.id));
+        let Ok(bytes) = fs::read(path) else { return false };
+        let status: Value = serde_json::from_slice(&bytes).unwrap();
+        status["step"] == "running"
+            && status["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 40 << 20)
+            && status["cpu_ms"].as_u64().is_some_and(|ms| ms > 300)
+            && status["cpu_ms_max"] == 20_000
+            && status["hashed_bytes"] == status["input_bytes"]
+            && status["input_bytes"].as_u64().is_some_and(|bytes| bytes > 96 << 20)
     });
     screen.wait_for("running    [");
     let text = screen.wait_for_prompt();

@@ -30,7 +30,7 @@ use unknown_hosts::{
 toolexec_tests::as_both!(
     a_page_comes_through_the_proxy,
     a_page_comes_through_tls,
-    what_is_not_named_is_not_reached_and_told,
+    what_is_not_named_is_not_reached_but_reported,
     there_is_no_way_past_the_proxy,
     a_host_beyond_the_policy_is_refused_by_name,
     without_the_proxys_program_nothing_runs,
@@ -51,8 +51,8 @@ struct PageServer {
 impl PageServer {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (port, asked) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
-        let count = Arc::clone(&asked);
+        let (port, requests) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
+        let count = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
@@ -64,10 +64,10 @@ impl PageServer {
                 }
             }
         });
-        Self { port, requests: asked }
+        Self { port, requests }
     }
 
-    fn asked(&self) -> u32 {
+    fn request_count(&self) -> u32 {
         self.requests.load(Ordering::SeqCst)
     }
 }
@@ -99,9 +99,9 @@ fn command(bench: &Bench, request: &RequestText, policy: &PathBuf) -> Command {
 
 #[track_caller]
 fn record_of(bench: &Bench, request: &RequestText, port: u16) -> (CliOutput, Record) {
-    let said = CliOutput::of(&mut command(bench, request, &policy(bench, port)));
-    let record = Record::of(&said);
-    (said, record)
+    let output = CliOutput::of(&mut command(bench, request, &policy(bench, port)));
+    let record = Record::of(&output);
+    (output, record)
 }
 
 fn a_page_comes_through_the_proxy(bench: &Bench) {
@@ -114,7 +114,7 @@ fn a_page_comes_through_the_proxy(bench: &Bench) {
     let (_, record) = record_of(bench, &request_with_port(&script, port), port);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "some data\nsome data\n", "{}", record.stderr());
-    assert_eq!(pages.asked(), 2);
+    assert_eq!(pages.request_count(), 2);
     assert_eq!(record.front_matter_value("network_used"), "allowlist");
     assert_eq!(record.front_matter_value("network_destinations"), "[\"127.0.0.1\"]");
     assert_eq!(record.front_matter_value("addresses"), "[\"127.0.0.1\"]");
@@ -136,8 +136,7 @@ impl Drop for TlsServer {
     }
 }
 
-/// Starts `openssl s_server` with a certificate for 127.0.0.1. Returns its port and that
-/// certificate.
+/// Starts `openssl s_server` with a certificate for 127.0.0.1. Returns its port and certificate.
 fn tls_server(test: &str, bench: &Bench) -> Option<(TlsServer, u16, Vec<u8>)> {
     let place = bench.scratch().dir("tls");
     let (key, certificate) = (place.join("key.pem"), place.join("certificate.pem"));
@@ -145,7 +144,7 @@ fn tls_server(test: &str, bench: &Bench) -> Option<(TlsServer, u16, Vec<u8>)> {
     make.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=t"]);
     make.args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout"]).arg(&key);
     make.arg("-out").arg(&certificate);
-    if !make.output().is_ok_and(|said| said.status.success()) {
+    if !make.output().is_ok_and(|output| output.status.success()) {
         skip(test, "no openssl that makes a certificate");
         return None;
     }
@@ -239,7 +238,7 @@ fn what_the_host_trusts_every_language_does() {
     }
 }
 
-fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
+fn what_is_not_named_is_not_reached_but_reported(bench: &Bench) {
     let (pages, other) = (PageServer::new(), PageServer::new());
     let script = format!(
         "import urllib.request, urllib.error\n\
@@ -252,10 +251,10 @@ fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
     let (_, record) = record_of(bench, &request_with_port(&script, pages.port), pages.port);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "403\n403\nTrue\n", "{}", record.stderr());
-    assert_eq!((pages.asked(), other.asked()), (0, 0));
+    assert_eq!((pages.request_count(), other.request_count()), (0, 0));
     assert_eq!(record.front_matter_value("network_used"), "allowlist");
     assert_eq!(record.front_matter_value("network_destinations"), "[]");
-    for told in [
+    for part in [
         "reason: \"port: not among this host's ports\"",
         "- asked: \"GET http://example.org\"",
         "- asked: \"CONNECT example.org:443\"",
@@ -263,7 +262,7 @@ fn what_is_not_named_is_not_reached_and_told(bench: &Bench) {
         "Network confirmation: allowlist, no destination reached",
         "3 requests to destinations refused: ",
     ] {
-        assert!(record.text.contains(told), "{told} is not in {}", record.text);
+        assert!(record.text.contains(part), "{part} is not in {}", record.text);
     }
 }
 
@@ -293,27 +292,28 @@ fn there_is_no_way_past_the_proxy(bench: &Bench) {
         "other {refused}\nhost {refused}\nlisten {bound}\nudp EAFNOSUPPORT\nproxy done\nlo\n"
     );
     assert_eq!(record.stdout(), expected, "{}", record.stderr());
-    assert_eq!((pages.asked(), other.asked()), (0, 0));
+    assert_eq!((pages.request_count(), other.request_count()), (0, 0));
 }
 
 fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
     let port = free_port();
-    let (said, record) =
+    let (output, record) =
         record_of(bench, &request_with_port("print(1)", port), port.wrapping_add(1));
-    said.assert_code(2);
+    output.assert_code(2);
     record.assert_violation("network.not-permitted");
-    let told = format!("network_allowlist: 127.0.0.1:{port} not permitted by policy network.hosts");
-    assert!(record.text.contains(&told), "{}", record.text);
+    let message =
+        format!("network_allowlist: 127.0.0.1:{port} not permitted by policy network.hosts");
+    assert!(record.text.contains(&message), "{}", record.text);
     assert_eq!(record.front_matter_value("network_used"), "none");
 }
 
 fn without_the_proxys_program_nothing_runs(bench: &Bench) {
     std::fs::remove_file(bench.scratch().path().join("bin/toolexec-egress")).unwrap();
     let port = free_port();
-    let (said, record) = record_of(bench, &request_with_port("print(1)", port), port);
-    said.assert_code(2);
+    let (output, record) = record_of(bench, &request_with_port("print(1)", port), port);
+    output.assert_code(2);
     record.assert_violation("network.not-permitted");
-    said.assert_stderr(&["the proxy toolexec-egress is not installed"]);
+    output.assert_stderr(&["the proxy toolexec-egress is not installed"]);
     assert_eq!(record.front_matter_value("network_used"), "none");
     bench.assert_nothing_left();
 }
@@ -337,8 +337,8 @@ fn sandboxes_with_hosts_share_no_network(bench: &Bench) {
     let networks: Vec<String> = begun
         .into_iter()
         .map(|child| {
-            let said = child.wait_with_output().unwrap();
-            let record = Record::of(&CliOutput::from_output(&said, Duration::ZERO));
+            let output = child.wait_with_output().unwrap();
+            let record = Record::of(&CliOutput::from_output(&output, Duration::ZERO));
             record.assert_outcome("ok");
             network_of(&record)
         })
@@ -366,14 +366,14 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
 /// Prepares a daemon whose configuration sets the program of the proxy and fixed DNS answers: two
 /// names resolve to the host's loopback, and the policy allows one of them.
 fn service_with_names(bench: &Bench, port: u16) -> Service<'_> {
-    let mut asked = ServiceConfig::for_owner(bench);
+    let mut settings = ServiceConfig::for_owner(bench);
     let hosts = format!(
         "hosts: [{{host: data.test, ports: [{port}], private: [127.0.0.1]}}, \
          {{host: inner.test, ports: [{port}], private: []}}]"
     );
-    asked.policy = asked.policy.replacen("hosts: []\n", &format!("{hosts}\n"), 1);
+    settings.policy = settings.policy.replacen("hosts: []\n", &format!("{hosts}\n"), 1);
     let names = bench.scratch().file("names", "127.0.0.1 data.test inner.test\n");
-    let mut service = Service::prepare(bench, &asked);
+    let mut service = Service::prepare(bench, &settings);
     let program = bench.scratch().path().join("bin/toolexec-egress");
     let mut config = std::fs::read_to_string(service.config()).unwrap();
     let (program, names) = (program.display(), names.display());
@@ -383,7 +383,6 @@ fn service_with_names(bench: &Bench, port: u16) -> Service<'_> {
     service
 }
 
-/// Adds these hosts to a request.
 fn with_hosts(request: RequestText, hosts: &[String]) -> RequestText {
     request
         .edit("network: \"none\"", "network: \"allowlist\"")
@@ -409,15 +408,15 @@ fn names_lead_where_the_policy_lets_them() {
     let record = service.record_of(&service.submit(&request).id);
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "403\n200\n403\n", "{}", record.stderr());
-    assert_eq!(pages.asked(), 1);
+    assert_eq!(pages.request_count(), 1);
     assert_eq!(record.front_matter_value("network_destinations"), "[\"data.test\"]");
     let (_, refusals) = record.text.split_once("refusals:\n").unwrap();
-    for told in [
+    for part in [
         &format!("asked: \"GET http://inner.test:{port} -> 127.0.0.1\""),
         "reason: \"address: the name does not resolve to a public address\"",
         "times: 2",
     ] {
-        assert!(refusals.contains(told), "{told} is not in {}", record.text);
+        assert!(refusals.contains(part), "{part} is not in {}", record.text);
     }
 }
 
@@ -432,13 +431,13 @@ fn clients_of_other_languages_reach_their_hosts() {
     let bench = &Bench::new();
     let pages = PageServer::new();
     let service = service_with_names(bench, pages.port);
-    let mut asked = 0;
+    let mut clients = 0;
     for (language, file, script) in [("ruby", "page.rb", RUBY), ("node", "page.js", NODE)] {
         if !std::path::Path::new("/usr/bin").join(language).is_file() {
             skip("clients_of_other_languages_reach_their_hosts", &format!("no {language} here"));
             continue;
         }
-        asked += 1;
+        clients += 1;
         let script = script.replace("PORT", &pages.port.to_string());
         let request = RequestText::of(language, &format!("{language} {file}"));
         let hosts = [format!("data.test:{}", pages.port)];
@@ -448,5 +447,5 @@ fn clients_of_other_languages_reach_their_hosts() {
         assert_eq!(record.stdout(), "some data\n", "{language}: {}", record.stderr());
         assert_eq!(record.front_matter_value("refusals"), "[]");
     }
-    assert_eq!(pages.asked(), asked);
+    assert_eq!(pages.request_count(), clients);
 }

@@ -22,32 +22,32 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     for process in wait_for_process(program.to_str().unwrap()) {
         kill("KILL", process);
     }
-    let said = running.wait_with_output().unwrap();
-    let record = Record::of(&CliOutput::from_output(&said, Duration::ZERO));
+    let output = running.wait_with_output().unwrap();
+    let record = Record::of(&CliOutput::from_output(&output, Duration::ZERO));
     record.assert_outcome("ok");
     assert_eq!(record.stdout(), "URLError\n", "{}", record.stderr());
-    assert_eq!(pages.asked(), 0);
+    assert_eq!(pages.request_count(), 0);
     assert_eq!(record.front_matter_value("network"), "unknown");
     assert_eq!(record.front_matter_value("network_used"), "allowlist");
     // The host may have been reached before.
     assert_eq!(record.front_matter_value("network_destinations"), "[\"127.0.0.1\"]");
-    for told in [
+    for part in [
         "Network confirmation: unknown, the report of the proxy was lost; allowed hosts: ",
         "the report of the proxy was lost; refused requests are unknown",
     ] {
-        assert!(record.text.contains(told), "{told} is not in {}", record.text);
+        assert!(record.text.contains(part), "{part} is not in {}", record.text);
     }
 }
 
 /// Installs a proxy that serves nothing and reports these hosts at its end.
 fn install_false_proxy(bench: &Bench, hosts: &str) {
     let program = bench.scratch().path().join("bin/toolexec-egress");
-    let said =
+    let output =
         format!("{{\"Report\":{{\"hosts\":{hosts},\"refusals\":[],\"refusals_left_out\":0}}}}");
     let script = format!(
         "#!/usr/bin/python3\nimport socket\nclient = socket.socket(fileno=0)\n\
          order = socket.recv_fds(client, 1 << 16, 1)\nclient.send(b'{{\"Serving\":\"landlock\"}}')\n\
-         client.recv(1 << 16)\nclient.send(b'{said}')\n"
+         client.recv(1 << 16)\nclient.send(b'{output}')\n"
     );
     std::fs::remove_file(&program).unwrap();
     std::fs::write(&program, script).unwrap();
@@ -72,7 +72,7 @@ pub(crate) fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
     let port = free_port();
     for (hosts, possible) in reports {
         install_false_proxy(bench, &hosts);
-        let (said, record) = record_of(bench, &request_with_port("print('ran')", port), port);
+        let (output, record) = record_of(bench, &request_with_port("print('ran')", port), port);
         record.assert_outcome("ok");
         assert_eq!(record.stdout(), "ran\n", "{}", record.stderr());
         assert_eq!(record.front_matter_value("network_destinations"), "[\"127.0.0.1\"]");
@@ -80,10 +80,11 @@ pub(crate) fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
             assert_eq!(record.front_matter_value("connections"), "7");
             continue;
         }
-        said.assert_stderr(&["toolexec-egress: report not accepted"]);
+        output.assert_stderr(&["toolexec-egress: report not accepted"]);
         assert_eq!(record.front_matter_value("network"), "unknown");
-        let told = "Network confirmation: unknown, the report of the proxy does not fit this run";
-        assert!(record.text.contains(told), "{}", record.text);
+        let message =
+            "Network confirmation: unknown, the report of the proxy does not fit this run";
+        assert!(record.text.contains(message), "{}", record.text);
     }
 }
 
@@ -104,11 +105,11 @@ fn a_full_disk_does_not_hide_what_was_reached() {
     );
     let request = request_with_port(&script, pages.port).output("big");
     let mut run = command(bench, &request, &policy(bench, pages.port));
-    let said = CliOutput::of(run.arg("--state").arg(place.join("state")));
-    said.assert_stderr(&["No space left"]);
-    let record = Record::of(&said);
+    let output = CliOutput::of(run.arg("--state").arg(place.join("state")));
+    output.assert_stderr(&["No space left"]);
+    let record = Record::of(&output);
     record.assert_outcome("indeterminate");
-    assert_eq!(pages.asked(), 1);
+    assert_eq!(pages.request_count(), 1);
     assert_eq!(record.front_matter_value("network_used"), "allowlist");
     assert_eq!(record.front_matter_value("network_destinations"), "[\"127.0.0.1\"]");
     let line = "Network confirmation: allowlist: 127.0.0.1 (1 connections, ";
@@ -145,7 +146,7 @@ fn record_after_crash(
 }
 
 #[test]
-fn after_a_crash_what_may_have_been_reached_is_told() {
+fn after_a_crash_what_may_have_been_reached_is_recorded() {
     let bench = &Bench::new();
     let mut service = service_with_names(bench, 80);
     let python = || RequestText::python("pass");
@@ -154,8 +155,8 @@ fn after_a_crash_what_may_have_been_reached_is_told() {
     assert_eq!(record.front_matter_value("network"), "unknown");
     assert_eq!(record.front_matter_value("network_used"), "allowlist");
     assert_eq!(record.front_matter_value("network_destinations"), "[\"data.test\"]");
-    let told = "the proxy was not asked for its report; allowed hosts: data.test";
-    assert!(record.text.contains(told), "{}", record.text);
+    let message = "the proxy was not asked for its report; allowed hosts: data.test";
+    assert!(record.text.contains(message), "{}", record.text);
 
     let record = record_after_crash(&mut service, python(), |ledger| ledger);
     assert_eq!(record.front_matter_value("network_used"), "none");

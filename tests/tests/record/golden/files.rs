@@ -97,7 +97,7 @@ impl<'a> Golden<'a> {
     pub(super) fn verify(&self, path: &Path, more: &[&str]) -> CliOutput {
         let mut command = self.bench.command("toolexec");
         command.arg("verify").arg(path).args(["--state", "/nowhere"]);
-        command.arg("--allowed-signers").arg(self.at("keys/signers"));
+        command.arg("--result-keys").arg(self.at("keys/signers"));
         CliOutput::of(command.arg("--log-key").arg(self.at("keys/log.vkey")).args(more))
     }
 }

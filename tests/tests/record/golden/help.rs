@@ -19,7 +19,7 @@ fn commands(bench: &Bench) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn every_help_says_what_it_said() {
+fn every_help_text_matches_the_snapshot() {
     let bench = Bench::new();
     let mut helps: Vec<Vec<String>> = ["toolexecd", "toolexec-launch", "toolexec-egress"]
         .iter()
@@ -32,10 +32,10 @@ fn every_help_says_what_it_said() {
     let mut files = BTreeSet::new();
     for words in &helps {
         let mut command = bench.command(&words[0]);
-        let said = CliOutput::of(command.args(&words[1..]).arg("--help"));
-        assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{words:?}");
+        let output = CliOutput::of(command.args(&words[1..]).arg("--help"));
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{words:?}");
         let file = format!("{}.txt", words.join("-"));
-        assert_snapshot(&format!("help/{file}"), &said.stdout);
+        assert_snapshot(&format!("help/{file}"), &output.stdout);
         files.insert(file);
     }
     let kept = workspace().join("tests/snapshots/help");

@@ -37,9 +37,9 @@ fn no_golden_file_was_changed() {
     for version in versions() {
         let mut sums = Command::new("sha256sum");
         sums.args(["--check", "--strict", "--quiet", "SHA256SUMS"]).current_dir(&version);
-        let said = CliOutput::of(&mut sums);
+        let output = CliOutput::of(&mut sums);
         let help = "golden files are never changed; a later version has a directory of its own";
-        assert_eq!(said.code, Some(0), "{}: {said:#?}\nhelp: {help}", version.display());
+        assert_eq!(output.code, Some(0), "{}: {output:#?}\nhelp: {help}", version.display());
         let listed = fs::read_to_string(version.join("SHA256SUMS")).unwrap();
         let listed: BTreeSet<&str> =
             listed.lines().filter_map(|line| Some(line.split_once("  ")?.1)).collect();
@@ -81,9 +81,9 @@ fn every_golden_record_verifies() {
         let golden = Golden::copy(&bench, &version);
         for path in golden.results() {
             let record = Record::at(&path);
-            let said = golden.verify(&path, &["--format", "json"]);
-            assert_eq!(said.code, Some(0), "{}: {said:#?}", record.outcome());
-            let verdict = said.json();
+            let output = golden.verify(&path, &["--format", "json"]);
+            assert_eq!(output.code, Some(0), "{}: {output:#?}", record.outcome());
+            let verdict = output.json();
             assert_eq!(verdict["verified"], true, "{verdict:#}");
             assert_eq!(verdict["outcome"], record.outcome());
             assert_eq!(verdict["exit_code"].to_string(), record.front_matter_value("exit_code"));
@@ -118,8 +118,8 @@ fn one_changed_byte_of_any_golden_record_is_seen() {
             for file in files::files(&path) {
                 let file = path.join(file);
                 let good = files::change(&file);
-                let said = golden.verify(&path, &[]);
-                assert_eq!(said.code, Some(1), "{}: {said:#?}", file.display());
+                let output = golden.verify(&path, &[]);
+                assert_eq!(output.code, Some(1), "{}: {output:#?}", file.display());
                 fs::write(&file, good).unwrap();
                 seen += 1;
             }
@@ -157,11 +157,11 @@ fn a_golden_run_can_be_replayed() {
         let inputs = golden.only("input", ".inputs");
         let mut replay = bench.command("toolexec");
         replay.arg("replay").arg(&ok).args(["--format", "json"]);
-        replay.arg("--inputs").arg(inputs).arg("--trust").arg(golden.at("keys/signers"));
+        replay.arg("--inputs").arg(inputs).arg("--result-keys").arg(golden.at("keys/signers"));
         replay.arg("--policy").arg(golden.at("policy.yaml"));
-        let said = CliOutput::of(&mut replay);
-        said.assert_code(0);
-        assert_eq!(said.json()["reproducible"], true, "{said:#?}");
+        let output = CliOutput::of(&mut replay);
+        output.assert_code(0);
+        assert_eq!(output.json()["reproducible"], true, "{output:#?}");
     }
 }
 
@@ -174,8 +174,8 @@ fn golden_policies_are_good() {
         let own = ["policy.yaml", "service/policy.yaml"].map(str::to_owned);
         for policy in shipped.iter().chain(&own) {
             let policy = golden.at(policy);
-            let said = bench.toolexec(["policy", "check", policy.to_str().unwrap()]);
-            assert_eq!(said.code, Some(0), "{said:#?}");
+            let output = bench.toolexec(["policy", "check", policy.to_str().unwrap()]);
+            assert_eq!(output.code, Some(0), "{output:#?}");
         }
     }
 }

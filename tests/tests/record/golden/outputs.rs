@@ -104,9 +104,9 @@ fn present_output(golden: &Golden<'_>, words: &str) -> Vec<Value> {
         Some((before, path)) => format!("{before}{}", golden.at(path).display()),
         None => word.to_owned(),
     });
-    let said = CliOutput::of(command.args(words));
-    assert!(matches!(said.code, Some(0 | 2)), "{said:#?}");
-    objects(&said.stdout.replace(&golden.place().display().to_string(), MADE_IN))
+    let output = CliOutput::of(command.args(words));
+    assert!(matches!(output.code, Some(0 | 2)), "{output:#?}");
+    objects(&output.stdout.replace(&golden.place().display().to_string(), MADE_IN))
 }
 
 fn name_of(path: &std::path::Path) -> String {
@@ -120,7 +120,7 @@ fn golden_outputs_are_kept() {
         let golden = Golden::copy(&bench, &version);
         let ok = name_of(&golden.only("state/results", "-ok"));
         let service_ok = name_of(&golden.only("service/spool/results", "-service-ok"));
-        let keys = "--allowed-signers GOLDEN/keys/signers --log-key GOLDEN/keys/log.vkey";
+        let keys = "--result-keys GOLDEN/keys/signers --log-key GOLDEN/keys/log.vkey";
         for (file, words) in [
             ("verify", format!("verify GOLDEN/state/results {keys} --log GOLDEN/state/log")),
             (

@@ -50,10 +50,10 @@ fn masked(bench: &Bench, text: &str) -> String {
 fn output_of(bench: &Bench, words: &str) -> String {
     let mut words = words.split(' ');
     let mut command = bench.command(words.next().unwrap());
-    let said = CliOutput::of(command.args(words));
-    let code = said.code.unwrap_or(-1);
-    assert!(!said.stderr.contains("panicked"), "{said:#?}");
-    masked(bench, &format!("{}{}exit code {code}\n", said.stdout, said.stderr))
+    let output = CliOutput::of(command.args(words));
+    let code = output.code.unwrap_or(-1);
+    assert!(!output.stderr.contains("panicked"), "{output:#?}");
+    masked(bench, &format!("{}{}exit code {code}\n", output.stdout, output.stderr))
 }
 
 fn name_of(path: &Path) -> String {
@@ -61,7 +61,7 @@ fn name_of(path: &Path) -> String {
 }
 
 #[test]
-fn findings_and_reviews_say_what_they_said() {
+fn findings_and_reviews_match_the_snapshots() {
     let bench = Bench::new();
     let golden = newest(&bench);
     let ok = name_of(&golden.only("input", "-ok.md"));
@@ -79,7 +79,7 @@ fn findings_and_reviews_say_what_they_said() {
     assert!(strict.contains("age_sec_max: 604800"), "{strict}");
     let strict = strict.replace("age_sec_max: 604800", "age_sec_max: 1");
     fs::write(bench.home().join("strict.yaml"), strict).unwrap();
-    let signers = "--allowed-signers golden/service/allowed_signers";
+    let signers = "--approvers golden/service/allowed_signers";
     let explain = format!("toolexec explain golden/input/{ok} --policy strict.yaml {signers}");
     assert_snapshot("explain-strict.txt", &output_of(&bench, &explain));
     let mut policy = fs::read_to_string(golden.at("policy.yaml")).unwrap();
@@ -104,7 +104,7 @@ const BAD_LINES: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn states_say_what_they_said() {
+fn states_match_the_snapshots() {
     let bench = Bench::new();
     let golden = newest(&bench);
     let ok = name_of(&golden.only("state/results", "-ok"));
@@ -121,9 +121,9 @@ fn states_say_what_they_said() {
         ("verify.txt", "verify golden/state/results --state golden/state".to_owned()),
         ("permissions.txt", "permission list --trail --state golden/state".to_owned()),
     ] {
-        let said = output_of(&bench, &format!("toolexec {words}"));
+        let output = output_of(&bench, &format!("toolexec {words}"));
         // The owner of the copy holds the request.
-        assert_snapshot(file, &mask_line(&said, "is held by ", "NAME"));
+        assert_snapshot(file, &mask_line(&output, "is held by ", "NAME"));
     }
 }
 
@@ -138,31 +138,31 @@ fn mask_line(text: &str, before: &str, word: &str) -> String {
 
 /// Checks the faults for one changed byte in each file.
 #[test]
-fn faults_say_what_they_said() {
+fn faults_match_the_snapshots() {
     let bench = Bench::new();
     let golden = newest(&bench);
     let ok = golden.only("state/results", "-ok");
     let mut text = String::new();
     for file in files::files(&ok) {
         let good = files::change(&ok.join(&file));
-        let said = golden.verify(&ok, &[]);
-        writeln!(text, "{file}\n{}", masked(&bench, &(said.stdout + &said.stderr))).unwrap();
+        let output = golden.verify(&ok, &[]);
+        writeln!(text, "{file}\n{}", masked(&bench, &(output.stdout + &output.stderr))).unwrap();
         fs::write(ok.join(file), good).unwrap();
     }
     assert_snapshot("faults.txt", &text);
 }
 
 #[test]
-fn pages_say_what_they_said() {
+fn pages_match_the_snapshots() {
     let bench = Bench::new();
     let golden = newest(&bench);
     for outcome in ["ok", "refused", "output-limit", "indeterminate"] {
         let path = golden.only("state/results", &format!("Z-{outcome}"));
         let mut show = bench.command("toolexec");
-        show.arg("show").arg(path).arg("--html").arg("--allowed-signers");
-        let said = CliOutput::of(show.arg(golden.at("keys/signers")));
-        said.assert_code(0);
-        let page = said.stdout.replace(&bench.home().display().to_string(), "HOME");
+        show.arg("show").arg(path).arg("--html").arg("--result-keys");
+        let output = CliOutput::of(show.arg(golden.at("keys/signers")));
+        output.assert_code(0);
+        let page = output.stdout.replace(&bench.home().display().to_string(), "HOME");
         assert_snapshot(&format!("pages/{outcome}.html"), &page);
     }
 }
@@ -187,8 +187,8 @@ toolexec gate missing.json
 toolexec gate golden/policy.yaml
 toolexec verify missing
 toolexec verify golden/state/results
-toolexec verify golden/state/results --allowed-signers missing
-toolexec verify golden/state/results --allowed-signers golden/policy.yaml
+toolexec verify golden/state/results --result-keys missing
+toolexec verify golden/state/results --result-keys golden/policy.yaml
 toolexec verify golden/input --state golden/state
 toolexec replay missing
 toolexec submit missing.md --spool golden/service/spool
@@ -229,7 +229,7 @@ toolexec-launch --nonsense
 toolexec-egress --nonsense";
 
 #[test]
-fn refusals_say_what_they_said() {
+fn refusals_match_the_snapshots() {
     let bench = Bench::new();
     let _golden = newest(&bench);
     let mut text = String::new();

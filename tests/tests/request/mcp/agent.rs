@@ -8,7 +8,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, skip, workspace};
 
-/// The result of a tool call.
 #[derive(Debug)]
 pub(super) struct ToolCallReply {
     pub(super) is_error: bool,
@@ -39,7 +38,6 @@ impl ToolCallReply {
         }
     }
 
-    /// Returns the codes of the violations.
     pub(super) fn codes(&self) -> Vec<&str> {
         let rows = self.structured["violations"].as_array();
         rows.into_iter().flatten().map(|row| row["code"].as_str().unwrap()).collect()
@@ -100,18 +98,17 @@ impl McpTestClient {
 
     /// Sends one request of the client, and returns its response.
     #[track_caller]
-    pub(super) fn request(&mut self, asked: &Value) -> Value {
-        self.begin(asked);
+    pub(super) fn request(&mut self, message: &Value) -> Value {
+        self.begin(message);
         self.reply()
     }
 
-    fn begin(&mut self, asked: &Value) {
-        let asks = self.requests.as_mut().unwrap();
-        writeln!(asks, "{asked}").unwrap();
-        asks.flush().unwrap();
+    fn begin(&mut self, message: &Value) {
+        let requests = self.requests.as_mut().unwrap();
+        writeln!(requests, "{message}").unwrap();
+        requests.flush().unwrap();
     }
 
-    /// Calls a tool.
     #[track_caller]
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> ToolCallReply {
         self.begin_call(tool, arguments);
@@ -152,7 +149,6 @@ impl Drop for McpTestClient {
     }
 }
 
-/// Creates an empty spool.
 pub(super) fn empty_spool(bench: &Bench) -> PathBuf {
     for name in ["spool", "spool/drafts", "spool/results", "spool/public", "spool/approved"] {
         fs::create_dir(bench.scratch().path().join(name)).unwrap();
@@ -160,7 +156,6 @@ pub(super) fn empty_spool(bench: &Bench) -> PathBuf {
     bench.scratch().path().join("spool")
 }
 
-/// A valid draft.
 pub(super) fn good() -> Value {
     json!({
         "purpose": "Mean of one column",

@@ -8,8 +8,7 @@ use toolexec_tests::{Bench, skip};
 
 use super::agent::{McpTestClient, empty_spool, good, python};
 
-/// Returns every path that was opened or created after the server had restricted itself, with a
-/// flag for write access. Also returns whether it had restricted itself.
+/// Returns the paths opened after the server restricted itself, writable or not, and if it did.
 fn opened(trace: &str) -> (Vec<(String, bool)>, bool) {
     let mut all = Vec::new();
     let mut confined = false;
@@ -72,8 +71,8 @@ fn it_writes_drafts_and_reads_results_and_public_alone() {
     assert!(!trace.contains("/approved"), "{trace}");
     assert!(!trace.contains("connect("), "{trace}");
     let (opened, confined) = opened(&trace);
-    let asked = |line: &&str| line.contains("LANDLOCK_CREATE_RULESET_VERSION");
-    let answer = trace.lines().find(asked).expect("the server never asked for Landlock");
+    let asks_landlock = |line: &&str| line.contains("LANDLOCK_CREATE_RULESET_VERSION");
+    let answer = trace.lines().find(asks_landlock).expect("the server never asked for Landlock");
     let has_landlock = !answer.contains("= -1");
     assert_eq!(confined, has_landlock, "{trace}");
     let within = |path: &str, part: &str| Path::new(path).starts_with(spool.join(part));

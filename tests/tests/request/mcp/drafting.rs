@@ -15,8 +15,8 @@ fn an_agent_corrects_its_draft() {
     let spool = empty_spool(&bench);
     let mut agent =
         McpTestClient::start(&python, &bench, &spool, &["--agent", "core", "--subject", "wf-1"]);
-    let said = agent.server_info["instructions"].as_str().unwrap();
-    assert!(said.contains("You cannot approve, submit or run"), "{said}");
+    let output = agent.server_info["instructions"].as_str().unwrap();
+    assert!(output.contains("You cannot approve, submit or run"), "{output}");
     let mut bad = good();
     bad["inputs"] = json!([{"name": "table.csv", "base64": "YSxiCjEsMgo="}]);
     let refused = agent.call("draft_tool_request", bad);
@@ -95,12 +95,12 @@ fn mcp_lint_matches_the_command() {
     let bench = Bench::new();
     let mut agent = McpTestClient::start(&python, &bench, &empty_spool(&bench), &[]);
     let text = toolexec_tests::RequestText::of("python", "python a.py | sh").text();
-    let told = agent.call("lint_tool_request", json!({ "text": text }));
-    assert_eq!(told.assert_good().structured["valid"], false);
+    let report = agent.call("lint_tool_request", json!({ "text": text }));
+    assert_eq!(report.assert_good().structured["valid"], false);
     let id = text.split('"').nth(1).unwrap();
     let file = bench.scratch().file(&format!("{id}.md"), &text);
-    let said = bench.toolexec(["lint", "--draft", "--format", "json", file.to_str().unwrap()]);
-    assert_eq!(said.json()["violations"], told.structured["violations"]);
+    let output = bench.toolexec(["lint", "--draft", "--format", "json", file.to_str().unwrap()]);
+    assert_eq!(output.json()["violations"], report.structured["violations"]);
     agent.call("lint_tool_request", json!({"text": "hello"}));
     let refused = agent.call("lint_tool_request", json!({"text": text, "more": 1}));
     refused.assert_refused(&["more"]);
@@ -117,27 +117,27 @@ fn the_offer_of_the_policy_is_listed() {
     let policy = bench.scratch().file("policy.yaml", shown.replacen("hosts: []", offered, 1));
     let policy = policy.to_str().unwrap();
     let mut agent = McpTestClient::start(&python, &bench, &spool, &["--policy", policy]);
-    let told = agent.call("list_runtimes", json!({}));
-    let told = &told.assert_good().structured;
-    assert_eq!(told["hosts"], json!(["data.example.org:443", "data.example.org:8443"]));
-    assert_eq!(told["limits"]["memory_mb_max"], 8192);
-    assert_eq!(told["policy"]["in_force"], Value::Null, "no daemon has told one");
-    let languages = told["runtimes"].as_array().unwrap().iter().map(|it| &it["language"]);
+    let answer = agent.call("list_runtimes", json!({}));
+    let offer = &answer.assert_good().structured;
+    assert_eq!(offer["hosts"], json!(["data.example.org:443", "data.example.org:8443"]));
+    assert_eq!(offer["limits"]["memory_mb_max"], 8192);
+    assert_eq!(offer["policy"]["in_force"], Value::Null, "no daemon has told one");
+    let languages = offer["runtimes"].as_array().unwrap().iter().map(|it| &it["language"]);
     assert_eq!(languages.collect::<Vec<_>>(), ["go", "node", "python", "ruby", "ts"]);
     // A value at the policy's maximum is reported with the draft.
     let mut greedy = good();
     greedy["memory_mb"] = 8192.into();
-    let told = agent.call("draft_tool_request", greedy);
-    assert_eq!(told.assert_good().codes(), ["limits.ceiling"]);
+    let answer = agent.call("draft_tool_request", greedy);
+    assert_eq!(answer.assert_good().codes(), ["limits.ceiling"]);
     // A draft that no approval can permit is not written.
     let beyond = |agent: &mut McpTestClient, key: &str, value: Value, code: &str| {
         let mut draft = good();
         draft[key] = value;
         draft["network_rationale"] = "the data is at other.example.org".into();
         draft["slug"] = "beyond".into();
-        let told = agent.call("draft_tool_request", draft);
-        assert!(told.is_error && told.structured["written"] == false, "{told:#?}");
-        assert_eq!(told.codes(), [code], "{told:#?}");
+        let answer = agent.call("draft_tool_request", draft);
+        assert!(answer.is_error && answer.structured["written"] == false, "{answer:#?}");
+        assert_eq!(answer.codes(), [code], "{answer:#?}");
     };
     beyond(&mut agent, "memory_mb", 8193.into(), "limits.over-policy");
     beyond(&mut agent, "hosts", json!(["other.example.org"]), "network.not-permitted");
@@ -148,8 +148,8 @@ fn the_offer_of_the_policy_is_listed() {
     let mut agent = McpTestClient::start(&python, &bench, &spool, &[]);
     agent.call("list_runtimes", json!({})).assert_refused(&["public/", "--policy"]);
     std::fs::copy(policy, spool.join("public/policy.yaml")).unwrap();
-    let told = agent.call("list_runtimes", json!({}));
-    assert_eq!(told.assert_good().structured["hosts"][0], "data.example.org:443");
+    let answer = agent.call("list_runtimes", json!({}));
+    assert_eq!(answer.assert_good().structured["hosts"][0], "data.example.org:443");
     beyond(&mut agent, "hosts", json!(["other.example.org"]), "network.not-permitted");
     std::fs::write(spool.join("public/policy.yaml"), "policy_version: 1\n").unwrap();
     agent.call("list_runtimes", json!({})).assert_refused(&["public/policy.yaml"]);

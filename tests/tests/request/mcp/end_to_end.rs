@@ -1,6 +1,5 @@
-//! The complete sequence of docs/agents.md, with its commands: an agent drafts and corrects, an
-//! operator reviews, approves and answers, the daemon runs, the agent waits and reads, and the
-//! record verifies. The transcript on the page must match.
+//! The complete sequence of docs/agents.md with its commands, from a draft to a verified record:
+//! agent, operator and daemon act in turn. The transcript on the page must match.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use toolexec_tests::{Bench, CliOutput, DocPage, Service, ServiceConfig, list, ss
 
 use super::agent::{McpTestClient, ToolCallReply, python};
 
-const TEST: &str = "the_whole_story_from_a_draft_to_a_verified_record";
+const TEST: &str = "from_a_draft_to_a_verified_record";
 const ON_THE_PAGE: &str = "TR-20260209-160501Z-mean-of-one-column";
 const SCRIPT: &str = "\
 import csv, json, sys
@@ -36,8 +35,7 @@ fn block_with(words: &str) -> String {
     found.remove(0)
 }
 
-/// A daemon whose policy requires a signature for every request, and a permission for every request
-/// of an agent.
+/// A daemon whose policy requires a signature per request, and a permission for agents' requests.
 pub(super) struct AgentsPageHost<'a> {
     bench: &'a Bench,
     pub(super) service: Service<'a>,
@@ -45,7 +43,7 @@ pub(super) struct AgentsPageHost<'a> {
 
 impl<'a> AgentsPageHost<'a> {
     pub(super) fn start(bench: &'a Bench) -> Self {
-        let mut asked = ServiceConfig::for_owner(bench);
+        let mut config = ServiceConfig::for_owner(bench);
         for (from, to) in [
             ("low: 0", "low: 1"),
             ("medium: 0", "medium: 1"),
@@ -53,8 +51,8 @@ impl<'a> AgentsPageHost<'a> {
             ("held_sec_max: 0", "held_sec_max: 3600"),
             ("covers: nobody\n  # Directories", "covers: core_draft\n  # Directories"),
         ] {
-            assert!(asked.policy.contains(from), "{from} is not in the policy");
-            asked.policy = asked.policy.replacen(from, to, 1);
+            assert!(config.policy.contains(from), "{from} is not in the policy");
+            config.policy = config.policy.replacen(from, to, 1);
         }
         let ssh = bench.home().join(".ssh");
         let key = ssh.join("id_ed25519");
@@ -64,10 +62,11 @@ impl<'a> AgentsPageHost<'a> {
         CliOutput::of(&mut command).assert_code(0);
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
         let signers = bench.scratch().file("allowed_signers", format!("alice {public}"));
-        asked.allowed_signers = Some(signers);
-        let mut service = Service::prepare(bench, &asked);
+        config.allowed_signers = Some(signers);
+        let mut service = Service::prepare(bench, &config);
         let text = fs::read_to_string(service.config()).unwrap();
-        fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1")).unwrap();
+        fs::write(service.config(), text.replace("scan_interval_sec: 30", "scan_interval_sec: 1"))
+            .unwrap();
         CliOutput::of(bench.command("mkdir").arg(service.path("drafts"))).assert_code(0);
         service.spawn();
         service.wait_for("the daemon to tell which permissions stand", |service| {
@@ -100,9 +99,9 @@ impl<'a> AgentsPageHost<'a> {
         let bin = self.bench.scratch().path().join("bin");
         let mut command = self.bench.command("bash");
         command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
-        let said = CliOutput::of(command.args(["-euo", "pipefail", "-c"]).arg(text));
-        said.assert_code(0);
-        said
+        let output = CliOutput::of(command.args(["-euo", "pipefail", "-c"]).arg(text));
+        output.assert_code(0);
+        output
     }
 
     /// Starts the server as a configuration of the page does.
@@ -124,7 +123,6 @@ impl<'a> AgentsPageHost<'a> {
     }
 }
 
-/// The transcript of the sequence.
 struct Transcript(Vec<String>);
 
 impl Transcript {
@@ -147,7 +145,7 @@ fn word<'a>(answer: &'a ToolCallReply, key: &str) -> &'a str {
 }
 
 #[test]
-fn the_whole_story_from_a_draft_to_a_verified_record() {
+fn from_a_draft_to_a_verified_record() {
     let Some(python) = python(TEST) else { return };
     if !ssh_keygen_works(TEST) {
         return;
@@ -156,15 +154,15 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     let host = AgentsPageHost::start(&bench);
     host.run_block("toolexec keys show", &[]);
     let mut agent = host.agent(&python, 0);
-    let mut story = Transcript(Vec::new());
+    let mut transcript = Transcript(Vec::new());
 
     let offer = agent.call("list_runtimes", json!({}));
     assert_eq!(offer.assert_good().structured["policy"]["in_force"], true, "{offer:#?}");
-    story.add("agent", "list_runtimes", "the active policy offers python");
+    transcript.add("agent", "list_runtimes", "the active policy offers python");
     let table = json!({"name": "table.csv", "text": "a,b\n1,2\n3,4\n"});
     let refused = agent.call("draft_tool_request", draft(json!([table])));
     assert!(refused.is_error);
-    story.add(
+    transcript.add(
         "agent",
         "draft_tool_request",
         &format!("not written: {}", refused.codes().join(", ")),
@@ -172,16 +170,16 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     let inputs = json!([table, {"name": "mean.py", "text": SCRIPT}]);
     let written = agent.call("draft_tool_request", draft(inputs));
     let id = word(written.assert_good(), "request_id").to_owned();
-    story.add("agent", "draft_tool_request", &format!("written: {id}"));
-    let asked = agent.call("check_permission", json!({"language": "python"}));
-    story.add("agent", "check_permission", word(asked.assert_good(), "state"));
+    transcript.add("agent", "draft_tool_request", &format!("written: {id}"));
+    let permission = agent.call("check_permission", json!({"language": "python"}));
+    transcript.add("agent", "check_permission", word(permission.assert_good(), "state"));
 
     let request = [(ON_THE_PAGE, id.as_str())];
     let review = host.run_block("toolexec review", &request);
     assert!(review.stdout.contains("mean.py"), "{review:#?}");
-    story.add("operator", "toolexec review", "every rule, the command and its inputs");
+    transcript.add("operator", "toolexec review", "every rule, the command and its inputs");
     host.run_block("toolexec approve", &request);
-    story.add("operator", "toolexec approve, submit", "signed and in approved/");
+    transcript.add("operator", "toolexec approve, submit", "signed and in approved/");
     let question = || list(&host.service.path("drafts/permissions"));
     host.service.wait_for("a question", |_| question().iter().any(|it| it.ends_with(".json")));
     host.service.wait_for("the request to be held", |service| {
@@ -189,18 +187,18 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     });
     let status = agent.call("request_status", json!({ "id": id }));
     let code = status.structured["details"]["waits_for"][0]["code"].as_str().unwrap();
-    story.add("agent", "request_status", &format!("{}: {code}", word(&status, "state")));
+    transcript.add("agent", "request_status", &format!("{}: {code}", word(&status, "state")));
 
     agent.begin_call("wait_for_result", json!({ "id": id, "timeout_sec": 60 }));
     let question = question().into_iter().find(|it| it.ends_with(".json")).unwrap();
     let question = question.strip_suffix(".json").unwrap();
     host.run_block("toolexec permission set", &[("PR-…", question)]);
-    story.add("operator", "toolexec permission set", "one use of toolexec.run.python");
+    transcript.add("operator", "toolexec permission set", "one use of toolexec.run.python");
     let waited = agent.called();
     assert_eq!(waited.assert_good().structured["timed_out"], false, "{waited:#?}");
     let first = waited.progress[0]["message"].as_str().unwrap();
     assert!(first.starts_with("held after "), "{waited:#?}");
-    story.add(
+    transcript.add(
         "agent",
         "wait_for_result",
         &format!("told of progress, then: {}", word(&waited, "state")),
@@ -213,32 +211,31 @@ fn the_whole_story_from_a_draft_to_a_verified_record() {
     assert_eq!((&facts["outcome"], &facts["exit_code"]), (&json!("ok"), &json!(0)));
     assert_fenced(&read.texts[2], "stdout", "mean 3.0\n");
     let state = facts["verification"]["state"].as_str().unwrap();
-    story.add("agent", "read_result", &format!("{state}; stdout as untrusted data"));
+    transcript.add("agent", "read_result", &format!("{state}; stdout as untrusted data"));
     let file = json!({ "id": result, "file": "artifacts/mean.json" });
     let file = agent.call("read_result", file);
     let text = &file.assert_good().texts[1];
     assert_fenced(text, "the requested artifact", "{\"mean\": 3.0}");
-    story.add("agent", "read_result", "artifacts/mean.json: {\"mean\": 3.0}");
+    transcript.add("agent", "read_result", "artifacts/mean.json: {\"mean\": 3.0}");
     let page = agent.request(&json!({ "read": format!("toolexec://results/{result}") }));
     assert!(page["contents"][0]["text"].as_str().unwrap().contains("# "), "{page}");
     agent.disconnect();
 
     let verified = host.run_block("toolexec verify", &[]);
     assert!(verified.stdout.contains(": verified: ok"), "{verified:#?}");
-    story.add("anybody", "toolexec verify", "verified: ok");
+    transcript.add("anybody", "toolexec verify", "verified: ok");
 
     // With an accepted answer the spool still has no problem.
     let mut doctor = bench.command("toolexec");
     doctor.args(["doctor", "--spool"]).arg(host.service.spool()).arg("--state");
     CliOutput::of(doctor.arg(host.service.state())).assert_code(0);
 
-    let told = story.0.join("\n").replace(&id, "TR-…-mean-of-one-column");
-    println!("{told}");
-    assert_eq!(blocks("transcript"), [told], "docs/agents.md shows another story");
+    let printed = transcript.0.join("\n").replace(&id, "TR-…-mean-of-one-column");
+    println!("{printed}");
+    assert_eq!(blocks("transcript"), [printed], "docs/agents.md shows another story");
 }
 
-/// Asserts that a text contains these words between its marks, and that nothing in it can pass for
-/// a mark or is displayed misleadingly.
+/// Asserts that these words are between the marks, and nothing passes for a mark or misleads.
 #[track_caller]
 fn assert_fenced(text: &str, what: &str, words: &str) {
     let lines: Vec<&str> = text.lines().collect();
@@ -272,8 +269,7 @@ fn every_configuration_of_the_page_starts_a_server_with_every_tool() {
         for tool in &tools {
             let name = tool["name"].as_str().unwrap();
             assert!(page.contains(&format!("| `{name}` |")), "{name} is not on the page");
-            for verb in ["approve", "submit", "reject", "run", "release", "cancel", "sign", "set"]
-            {
+            for verb in ["approve", "submit", "reject", "run", "release", "cancel", "sign", "set"] {
                 assert!(!name.split('_').any(|word| word == verb), "{name}");
             }
         }

@@ -1,6 +1,5 @@
 //! `toolexec mcp`, driven by the official Python client of the protocol: its functions, its
-//! refusals, the files that it opens, and a complete sequence from a draft to a record that
-//! verifies.
+//! refusals, the files that it opens, and a complete sequence up to a verified record.
 
 #![allow(
     clippy::unwrap_used,

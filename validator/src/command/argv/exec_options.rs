@@ -6,8 +6,7 @@ use model::{Language, quote};
 
 use crate::shells;
 
-/// Programs that belong to no language, and their options that run another command, with or without
-/// `=value`.
+/// Programs of no language, and their options that run another command, with or without `=value`.
 const OPTIONS: [(&[&str], &[&str]); 13] = [
     (&["find", "gfind", "bfs"], &["-exec", "-execdir", "-ok", "-okdir"]),
     (&["fd", "fdfind"], &["-x", "-X", "--exec", "--exec-batch"]),

@@ -1,5 +1,4 @@
-//! Reports files that a command names but the request does not declare. Only certain files of the
-//! request count; a file that comes with a runtime must never be demanded.
+//! Reports undeclared files that a command names. It must never demand a file of a runtime.
 
 use model::{SourceSpan, quote};
 

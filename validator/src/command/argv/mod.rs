@@ -1,5 +1,4 @@
-//! Checks the words of a command: its program, its files, its packages. The rules must never depend
-//! on the files of this host.
+//! Checks a command's program, files and packages. It must never depend on files of this host.
 
 mod exec_options;
 mod files;
@@ -16,7 +15,6 @@ use crate::paths;
 use crate::report::Report;
 use crate::secrets;
 
-/// The words of a command, its program, and the declared inputs.
 struct CommandWords<'l> {
     number: usize,
     words: &'l [ShellWord],
@@ -48,13 +46,13 @@ pub(crate) fn check(
         programs::refuse_shell(&message, line.spot(index), report);
     }
     let roles = interpreter::roles(&program, &argv);
-    let mut paths_told = 0;
+    let mut paths_reported = 0;
     for index in 0..words.len() {
         check_secrets(words, index, line.spot(index), report);
         let part = roles.get(index).copied();
         // Limits the violations of a hostile line, which is refused already.
-        if paths_told < paths::REPORTED_PER_LINE_MAX {
-            paths_told += check_word(&line, index, part, report);
+        if paths_reported < paths::REPORTED_PER_LINE_MAX {
+            paths_reported += check_word(&line, index, part, report);
         }
     }
 }
@@ -72,8 +70,8 @@ fn check_word(
     match role {
         RoleKind::Code => {
             check_code(line, value, spot, report);
-            let told = paths::check_code(value, spot, report);
-            told + inputs.map_or(0, |inputs| files::check_code(value, spot, inputs, report))
+            let reported = paths::check_code(value, spot, report);
+            reported + inputs.map_or(0, |inputs| files::check_code(value, spot, inputs, report))
         }
         RoleKind::Script => {
             if let Some(inputs) = inputs {
@@ -88,8 +86,8 @@ fn check_word(
             paths::check_word(word, spot, report)
         }
         RoleKind::Argument => {
-            let told = paths::check_word(word, spot, report);
-            told + inputs.map_or(0, |inputs| files::check_word(word, spot, inputs, report))
+            let reported = paths::check_word(word, spot, report);
+            reported + inputs.map_or(0, |inputs| files::check_word(word, spot, inputs, report))
         }
     }
 }

@@ -1,6 +1,5 @@
-//! Programs that a request must not name: shells, and programs that run another command for a
-//! request. The list only provides a stable code; the policy's list of runtimes decides which
-//! programs may run.
+//! Programs that a request must not name: shells, and programs that run another command. The list
+//! only provides a stable code; the policy's list of runtimes decides which programs may run.
 
 use model::{SourceSpan, quote};
 
@@ -106,8 +105,7 @@ const SHELL_WORDS: WordTable = WordTable::new(&[
     "}",
 ]);
 
-/// Checks the program name. Returns true if the program runs its arguments or passes them to a
-/// shell.
+/// Checks the program name. Returns true if it runs its arguments or passes them to a shell.
 pub(super) fn check_name(first: &ShellWord, spot: SourceSpan, report: &mut Report) -> bool {
     let text = first.text.as_str();
     if text.is_empty() {

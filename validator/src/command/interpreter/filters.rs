@@ -1,5 +1,4 @@
-//! Detects sed and awk programs that run commands. Only certain cases count: a `|` in a string or
-//! an `e` in a text must never be taken for one.
+//! Detects sed and awk programs that run commands, never by a `|` in a string or an `e` in text.
 
 /// Returns true for `system(…)`, `print | "cmd"` or `"cmd" | getline`.
 pub(super) fn awk_executes(code: &str) -> bool {

@@ -1,6 +1,5 @@
-//! Finds the script and the code among the words of an interpreter's command line. It covers only
-//! the languages of the schema and a few filters; it must never guess about the words of an unknown
-//! program.
+//! Finds the script and the code among the words of an interpreter's command line. It covers the
+//! languages of the schema and a few filters; it must never guess about an unknown program.
 
 mod filters;
 mod options;
@@ -24,8 +23,7 @@ pub(crate) enum RoleKind {
     Code,
 }
 
-/// The role of a word, and the byte offset at which the part with that role begins: `--eval=CODE`,
-/// `-mMODULE`.
+/// The role of a word, and the byte offset of the part with it: `--eval=CODE`, `-mMODULE`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WordRole {
     pub(crate) role: RoleKind,
@@ -115,8 +113,7 @@ fn assign_roles(argv: &[&str], options: &InterpreterOptions, roles: &mut [WordRo
     }
 }
 
-/// The effect of an option. The number is the byte offset of its value, or the word's length if the
-/// value is the next word.
+/// The effect of an option, and its value's offset; the word's length if the value is next.
 enum OptionEffect {
     None,
     TakesNext,
@@ -184,8 +181,7 @@ fn assign_after_module(argv: &[&str], at: usize, from: usize, roles: &mut [WordR
     }
 }
 
-/// Assigns roles for Go: `go run [flags] a.go b.go args` runs the Go files, and `go vet x.go` reads
-/// them.
+/// `go run [flags] a.go b.go args` runs the Go files, and `go vet x.go` reads them.
 fn assign_go(argv: &[&str], roles: &mut [WordRole]) {
     let Some("run" | "build" | "test" | "vet" | "fmt") = argv.get(1).copied() else { return };
     let mut started = false;

@@ -1,5 +1,4 @@
-//! Options of the known programs, as far as they decide which word is a script and which is code.
-//! The source is each program's manual.
+//! Options by which a word becomes a script or code. The source is each program's manual.
 
 use model::Language;
 
@@ -161,7 +160,6 @@ pub(super) enum Syntax {
     Go,
 }
 
-/// Returns the syntax of a language's programs.
 fn syntax_of_language(language: Language) -> Syntax {
     match language {
         Language::Python => Syntax::Options(&PYTHON),

@@ -1,9 +1,7 @@
 //! Detects code on the command line that certainly starts a shell: by a call that always does, or
-//! by a call that starts programs together with a shell's name in quotes. Code that starts another
-//! program passes; the sandbox confines that program.
-//!
-//! Strings are not distinguished from calls: `print("os.system(x)")` counts, because code can run
-//! its own strings. Code that needs such text belongs in a script in a declared file.
+//! by a call that starts programs together with a shell's name in quotes. The sandbox confines any
+//! other program that code starts. Strings count like calls: code can run its own strings, so a
+//! `print("os.system(x)")` belongs in a script in a declared file.
 
 use super::{Family, filters};
 use crate::shells;
@@ -180,8 +178,7 @@ fn is_module(code: &str, at: usize, name: &str) -> bool {
             .any(|it| head.ends_with(it))
 }
 
-/// Returns true if a string of the code begins with a shell's name or path, with or without
-/// arguments.
+/// Returns true if a string of the code begins with a shell's name or path.
 fn names_shell(code: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
     code.split(['"', '\'', '`']).skip(1).any(|string| {

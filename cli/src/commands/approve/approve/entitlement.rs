@@ -21,8 +21,8 @@ pub(super) fn signature_problem(
     let verified = SshSignature::parse(armoured.as_bytes())
         .and_then(|signature| signature.verify(&case.bytes))
         .map_err(unusable)?;
-    let outlook = case.preview()?;
-    let (key, at) = (verified.key(), outlook.request().approved());
+    let preview = case.preview()?;
+    let (key, at) = (verified.key(), preview.request().approved());
     let fingerprint = key.fingerprint();
     if let Err(why) = signers.entitles(&verified, by.as_str(), at) {
         let by = reveal_line(by.as_str());
@@ -47,16 +47,16 @@ pub(super) fn signature_problem(
             }
         }));
     }
-    if !outlook.signed().iter().any(|(_, known)| *known == fingerprint) {
+    if !preview.signed().iter().any(|(_, known)| *known == fingerprint) {
         let rules = ["approval.self", "approval.revoked", "approval.signature"];
-        let why = rules.iter().find_map(|rule| refusal(outlook, rule));
+        let why = rules.iter().find_map(|rule| refusal(preview, rule));
         return Ok(Some(why.unwrap_or("this signature would not count").to_owned()));
     }
     // This rule does not apply if the policy requires no signature.
-    Ok(refusal(outlook, "approval.principal").map(str::to_owned))
+    Ok(refusal(preview, "approval.principal").map(str::to_owned))
 }
 
-fn refusal<'o>(outlook: &'o DecisionPreview, rule: &str) -> Option<&'o str> {
+fn refusal<'o>(preview: &'o DecisionPreview, rule: &str) -> Option<&'o str> {
     let refused = |row: &&RuleVerdict| row.rule == rule && row.verdict == Verdict::Refuse;
-    outlook.rules().iter().map(|(row, _)| row).find(refused).map(|row| row.reason.as_str())
+    preview.rules().iter().map(|(row, _)| row).find(refused).map(|row| row.reason.as_str())
 }

@@ -25,7 +25,8 @@ use crate::output::{self, human, pager};
 
 #[derive(Args)]
 #[command(after_help = "\
-Example: toolexec approve TR-20260209-160501Z-python-stats.md --approver alice --key ~/.ssh/id_ed25519
+Example: toolexec approve TR-20260209-160501Z-python-stats.md --approver alice \\
+           --key ~/.ssh/id_ed25519
 
 Shows the review, asks, fills in approved_by and approved_utc if they are empty, and signs exactly
 the bytes that were shown, in namespace approve.tool-exec@threegate. No other byte changes. Every
@@ -59,48 +60,45 @@ const APPROVE_ANSWER: &str = "approve";
 /// The only answer that approves content that was not shown.
 const UNSEEN_ANSWER: &str = "unseen";
 
-/// The result of an approval.
 pub(crate) enum SignOutcome {
     /// The digest of the signed bytes.
     Signed(Sha256),
-    /// Nothing was signed.
     NotSigned(ExitCode),
 }
 
-pub(in crate::commands) fn approve(asked: &ApproveCommand) -> Result<ExitCode, Failure> {
-    Ok(match sign(asked)? {
+pub(in crate::commands) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
+    Ok(match sign(args)? {
         SignOutcome::Signed(_) => ExitCode::SUCCESS,
         SignOutcome::NotSigned(code) => code,
     })
 }
 
-/// Signs, and returns the digest for a caller that continues with the signed bytes and nothing
-/// else.
-pub(crate) fn sign(asked: &ApproveCommand) -> Result<SignOutcome, Failure> {
-    if asked.format == Format::Json && !asked.yes {
+/// Signs. Returns the digest, so that a caller continues with the signed bytes only.
+pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
+    if args.format == Format::Json && !args.yes {
         let why = "--format json: confirmation is missing; help: pass --yes after the review";
         return Err(Failure::Message(why.into()));
     }
-    let by = principal(&asked.signing.principal)?;
-    let mut signer = match SigningIdentity::open(&asked.signing) {
+    let by = principal(&args.signing.principal)?;
+    let mut signer = match SigningIdentity::open(&args.signing) {
         Ok(signer) => signer,
-        Err(SignerError::Refused(why)) => return refuse(asked, &why, &[]),
+        Err(SignerError::Refused(why)) => return refuse(args, &why, &[]),
         Err(SignerError::Failed(failure)) => return Err(failure),
     };
     // The approver is shown everything that can be shown.
     let texts = InputTexts::Whole;
-    let rules = HostRules::read(&asked.case.rules)?;
-    let mut case = ReviewData::read(&asked.case, rules, Some((&by, clock::now())), texts)?;
+    let rules = HostRules::read(&args.case.rules)?;
+    let mut case = ReviewData::read(&args.case, rules, Some((&by, clock::now())), texts)?;
     if let Some(why) = refusal_reason(&case) {
         human::print_to_stderr(&case.path, &case.bytes, &case.violations);
         let why = format!("{}: not approved: {why}", human::name(&case.path));
-        return refuse(asked, &why, &case.violations);
+        return refuse(args, &why, &case.violations);
     }
-    let signature = match SignatureTarget::named(&case.path, &asked.signing, "") {
+    let signature = match SignatureTarget::named(&case.path, &args.signing, "") {
         Ok(signature) => signature,
-        Err(why) => return refuse(asked, &why, &[]),
+        Err(why) => return refuse(args, &why, &[]),
     };
-    if !confirm(asked, &case, &signer, texts)? {
+    if !confirm(args, &case, &signer, texts)? {
         output::note(format_args!("{}: not approved", case.path.display()));
         return Ok(SignOutcome::NotSigned(ExitCode::from(1)));
     }
@@ -111,26 +109,25 @@ pub(crate) fn sign(asked: &ApproveCommand) -> Result<SignOutcome, Failure> {
     case.with_signature(files)?;
     if let Some(why) = entitlement::signature_problem(&case, &by, &armoured)? {
         let why = format!("{}: not signed: {why}", human::name(&case.path));
-        return refuse(asked, &why, &[]);
+        return refuse(args, &why, &[]);
     }
     let signed = NewSignature { signature, armoured, filled, fingerprint: signer.fingerprint() };
     match signed.place(&case) {
-        Err(error) if error.is_change() => return refuse(asked, &error.to_string(), &[]),
+        Err(error) if error.is_change() => return refuse(args, &error.to_string(), &[]),
         placed => placed?,
     }
-    report(asked, &case, &signed)?;
+    report(args, &case, &signed)?;
     Ok(SignOutcome::Signed(Sha256::of(&case.bytes)))
 }
 
 /// Prints the reason why nothing is signed, as an object with `--format json`.
-fn refuse(asked: &ApproveCommand, why: &str, rows: &[Violation]) -> Result<SignOutcome, Failure> {
-    if asked.format == Format::Json {
-        output::line(output::refusal(&asked.case.request, why, rows))?;
+fn refuse(args: &ApproveCommand, why: &str, rows: &[Violation]) -> Result<SignOutcome, Failure> {
+    if args.format == Format::Json {
+        output::line(output::refusal(&args.case.request, why, rows))?;
     }
     Ok(SignOutcome::NotSigned(output::report_refusal(why)))
 }
 
-/// A new signature, not yet written.
 struct NewSignature {
     signature: SignatureTarget,
     armoured: String,
@@ -139,8 +136,7 @@ struct NewSignature {
 }
 
 impl NewSignature {
-    /// Writes the signature if the file still contains the bytes that were shown; otherwise writes
-    /// nothing.
+    /// Writes the signature only if the file still contains the bytes that were shown.
     fn place(&self, case: &ReviewData) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
             check_unchanged(&case.path, &case.original)?;
@@ -151,15 +147,13 @@ impl NewSignature {
     }
 }
 
-/// Returns the reason why no approver may sign this request.
 fn refusal_reason(case: &ReviewData) -> Option<String> {
     let filled = match &case.filled {
         Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
         Err(_) => return Some("the request would be refused".to_owned()),
         Ok(filled) => filled,
     };
-    // Existing signatures cover the text with the empty approval. Filling it in would invalidate
-    // them.
+    // Filling in the approval would invalidate the existing signatures of the empty one.
     if !filled.is_empty() && !case.signature_files.is_empty() {
         return Some(format!(
             "{} empty, but {} already signed these bytes; help: remove the signatures, or draft \
@@ -176,13 +170,13 @@ fn refusal_reason(case: &ReviewData) -> Option<String> {
 
 /// Shows the review and asks. Returns whether the approver confirmed.
 fn confirm(
-    asked: &ApproveCommand,
+    args: &ApproveCommand,
     case: &ReviewData,
     signer: &SigningIdentity,
     texts: InputTexts,
 ) -> Result<bool, Failure> {
-    if asked.yes {
-        if asked.format == Format::Human {
+    if args.yes {
+        if args.format == Format::Human {
             output::text(&review::text(case, texts))?;
         }
         return Ok(true);
@@ -190,7 +184,7 @@ fn confirm(
     let mut terminal = Terminal::open().map_err(|failure| {
         Failure::Message(format!("{failure}; help: pass --yes after reviewing the request"))
     })?;
-    let lines_left = pager::page(&review::text(case, texts), asked.show.no_pager)?;
+    let lines_left = pager::page(&review::text(case, texts), args.show.no_pager)?;
     let left = (lines_left > 0).then(|| format!("the last {lines_left} lines of the review"));
     let unseen: Vec<String> = left.into_iter().chain(review::omitted(case, texts)).collect();
     let unseen = unseen.join(", ");
@@ -199,7 +193,7 @@ fn confirm(
         "{warning}\n{}\nsha256 {}\nas {}, with key {}\nType `{APPROVE_ANSWER}` to sign: ",
         human::name(&case.path),
         Sha256::of(&case.bytes),
-        reveal_line(&asked.signing.principal),
+        reveal_line(&args.signing.principal),
         signer.fingerprint(),
     );
     if terminal.ask_fresh(&question)? != APPROVE_ANSWER {
@@ -213,17 +207,17 @@ fn confirm(
     Ok(terminal.ask_fresh(&question)? == UNSEEN_ANSWER)
 }
 
-fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> Result<(), Failure> {
+fn report(args: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> Result<(), Failure> {
     let NewSignature { signature, filled, fingerprint, .. } = signed;
-    let by = &asked.signing.principal;
+    let by = &args.signing.principal;
     // A signature that would not count is not written if that is known.
     let counts = case.rules.signers.is_some().then_some(true);
     let sha256 = Sha256::of(&case.bytes);
-    let outlook = case.preview()?;
-    let id = outlook.request().id().as_str();
-    let (signers, min) = (outlook.signers(), outlook.signatures_min());
+    let preview = case.preview()?;
+    let id = preview.request().id().as_str();
+    let (signers, min) = (preview.signers(), preview.signatures_min());
     let pending: Vec<String> = case.pending().into_iter().map(human::message).collect();
-    match asked.format {
+    match args.format {
         Format::Json => output::line(json!({
             "request": output::path(&case.path),
             "request_id": id,
@@ -247,7 +241,7 @@ fn report(asked: &ApproveCommand, case: &ReviewData, signed: &NewSignature) -> R
             if counts.is_none() {
                 output::stderr_line(
                     "Not checked whether the signature counts on the host: pass its \
-                     --allowed-signers to check.",
+                     --approvers to check.",
                 );
                 return Ok(());
             }

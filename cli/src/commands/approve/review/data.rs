@@ -25,7 +25,6 @@ use crate::output::human;
 /// Limit of kept bytes per input. The rest is not shown.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The approver assumed during the review of an unapproved request.
 const PLACEHOLDER_APPROVER: &str = "somebody";
 
 pub(crate) struct ReviewData {
@@ -40,9 +39,8 @@ pub(crate) struct ReviewData {
     pub(crate) filled: Result<Vec<&'static str>, FillError>,
     /// The filled-in keys for which no approver is known yet.
     pub(crate) filled_on_approval: Vec<&'static str>,
-    /// The names of the signature files.
     pub(crate) signature_files: Vec<String>,
-    /// The names of the rejections among them, valid or not.
+    /// The names of the rejections among the signature files, valid or not.
     pub(crate) rejection_files: Vec<String>,
     /// The reason why each unreadable signature file was not read.
     unread_signatures: Vec<String>,
@@ -58,16 +56,16 @@ pub(crate) struct ReviewData {
 impl ReviewData {
     /// Reads everything. An empty approval is evaluated as if this approver had given it.
     pub(crate) fn read(
-        asked: &CaseOptions,
+        args: &CaseOptions,
         rules: HostRules,
         approver: Option<(&OneLine, UtcTime)>,
         texts: InputTexts,
     ) -> Result<Self, Failure> {
-        open_document(&asked.request)?;
+        open_document(&args.request)?;
         let inputs =
-            asked.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+            args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
         let mut case = Self {
-            path: asked.request.clone(),
+            path: args.request.clone(),
             rules,
             original: Vec::new(),
             bytes: Vec::new(),
@@ -82,9 +80,9 @@ impl ReviewData {
             inputs: Vec::new(),
             plan: Err("the request would not run".to_owned()),
         };
-        let submission = match SubmissionFiles::read(&asked.request, inputs.as_deref()) {
+        let submission = match SubmissionFiles::read(&args.request, inputs.as_deref()) {
             Ok(submission) => submission,
-            Err(SpoolError::TooLarge { path, bytes_max }) if path == asked.request => {
+            Err(SpoolError::TooLarge { path, bytes_max }) if path == args.request => {
                 case.violations.push(human::too_large(bytes_max));
                 return Ok(case);
             }
@@ -108,9 +106,9 @@ impl ReviewData {
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         self.unread_signatures = submission.unread_signatures().to_vec();
         self.ais = submission.ais().clone();
-        let somebody: OneLine =
+        let placeholder: OneLine =
             PLACEHOLDER_APPROVER.parse().map_err(|_| Failure::Message("a name".into()))?;
-        let (by, at) = approver.unwrap_or((&somebody, clock::now()));
+        let (by, at) = approver.unwrap_or((&placeholder, clock::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
             self.bytes = filled.bytes;
             filled.keys
@@ -154,7 +152,7 @@ impl ReviewData {
         let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
         let binaries = preview::installed(policy, &caches);
         let permission = self.permission_of(&request)?;
-        let supply = match policy.requires_ais(&request) && self.ais != AisFile::Missing {
+        let digests = match policy.requires_ais(&request) && self.ais != AisFile::Missing {
             true => DigestCache::default().of(policy, &binaries)?.digests,
             false => EnvironmentDigests::default(),
         };
@@ -169,19 +167,19 @@ impl ReviewData {
             ais: AisEvidence {
                 file: &self.ais,
                 trust: ais_trust.as_ref(),
-                supply: &supply,
+                supply: &digests,
                 nonces_used: None,
             },
             binaries: &binaries,
             now: clock::now(),
         };
-        let outlook = preview_decision(request, policy, &evidence);
-        self.violations.extend_from_slice(outlook.violations());
-        if let Some(grant) = outlook.grant() {
+        let preview = preview_decision(request, policy, &evidence);
+        self.violations.extend_from_slice(preview.violations());
+        if let Some(grant) = preview.grant() {
             self.plan = preview::plan_of(grant);
-            self.violations.extend(preview::missing_proxy(outlook.request(), grant));
+            self.violations.extend(preview::missing_proxy(preview.request(), grant));
         }
-        self.preview = Some(outlook);
+        self.preview = Some(preview);
         Ok(())
     }
 
@@ -208,7 +206,6 @@ impl ReviewData {
         self.decide(request, &signatures)
     }
 
-    /// Returns the preview of the decision.
     pub(crate) fn preview(&self) -> Result<&DecisionPreview, Failure> {
         self.preview.as_ref().ok_or_else(|| Failure::Message("no decision was made".into()))
     }
@@ -224,36 +221,33 @@ impl ReviewData {
     }
 
     pub(crate) fn outcome(&self) -> ReviewVerdict {
-        let Some(outlook) = self.preview.as_ref().filter(|_| !human::has_error(&self.violations))
+        let Some(preview) = self.preview.as_ref().filter(|_| !human::has_error(&self.violations))
         else {
             return ReviewVerdict::Refused;
         };
         let settled = |(row, prospect): &(policies::RuleVerdict, ExpectedVerdict)| {
             *prospect != ExpectedVerdict::Pending || LEDGER_RULES.contains(&row.rule.as_str())
         };
-        match self.is_filled() && outlook.rules().iter().all(settled) {
+        match self.is_filled() && preview.rules().iter().all(settled) {
             true => ReviewVerdict::Ready,
             false => ReviewVerdict::Pending,
         }
     }
 
-    /// Returns what keeps the request from running, except for rules that depend on the host's
-    /// ledger.
+    /// Returns what keeps the request from running, except for rules that depend on the ledger.
     pub(crate) fn pending(&self) -> Vec<&Violation> {
-        let all = self.preview.iter().flat_map(|outlook| outlook.pending());
+        let all = self.preview.iter().flat_map(|preview| preview.pending());
         let of_ledger = [Code::SpoolReplayed, Code::Ais("ibe-replay")];
         all.filter(|row| !of_ledger.contains(&row.code)).collect()
     }
 }
 
-/// Returns whether a signature file is a rejection, by its name or its namespace. The rules decide
-/// whether it counts.
+/// Returns whether the name or the namespace makes it a rejection. The rules decide if it counts.
 pub(crate) fn is_rejection(file: &SignatureFile) -> bool {
     let signed = SshSignature::parse(&file.bytes);
     file.name.ends_with(".reject.sig")
         || signed.is_ok_and(|signature| signature.namespace() == REJECT_NAMESPACE)
 }
 
-/// Rules that depend on the host's ledger. An approver cannot know their result, so they do not
-/// keep a request from being ready.
+/// Rules that depend on the host's ledger, which an approver cannot know. They count as settled.
 const LEDGER_RULES: [&str; 2] = ["approval.single-use", "ais.ledger"];

@@ -1,12 +1,10 @@
-//! The environment that the tool would see, as text. It is derived from the plan for the launcher,
-//! so the review can only state facts.
+//! The environment of the tool as text, derived from the plan for the launcher: only facts.
 
 use sandbox::plan::{PROXY_PORT, Plan, ProcView, SandboxNetwork, TmpUse};
 
 /// The tool's working directory in every runtime.
 pub(super) const WORKING_DIRECTORY: &str = "/in";
 
-/// A path in the sandbox.
 pub(super) struct SandboxPath {
     pub(super) path: String,
     pub(super) content: String,
@@ -17,8 +15,11 @@ pub(super) fn paths(plan: &Plan) -> Vec<SandboxPath> {
     let limits = &plan.exec.limits;
     let runtime = &plan.sandbox.runtime;
     let read = |path: String, content: String| SandboxPath { path, content, writable: false };
-    let write =
-        |path: &str, content: String| SandboxPath { path: path.to_owned(), content, writable: true };
+    let write = |path: &str, content: String| SandboxPath {
+        path: path.to_owned(),
+        content,
+        writable: true,
+    };
     let programs = match runtime.tmp {
         TmpUse::Data => "its files cannot be executed",
         TmpUse::Programs => "its files can be executed",

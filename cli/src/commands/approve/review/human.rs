@@ -1,5 +1,4 @@
-//! The review as text for people. All untrusted text passes through `reveal_line`. Problems are
-//! repeated at the end, where a reader arrives.
+//! The review as text. `reveal_line` escapes all untrusted text. Problems are repeated at the end.
 
 use policies::{DecisionPreview, ExpectedVerdict};
 use sandbox::plan::Plan;
@@ -16,14 +15,14 @@ pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -
     let mut page = ReviewPage(String::new());
     page.line(format_args!("{}", human::name(&case.path)));
     rules(&mut page, case);
-    if let Some(outlook) = &case.preview {
-        let request = outlook.request();
-        request_section(&mut page, case, outlook);
+    if let Some(preview) = &case.preview {
+        let request = preview.request();
+        request_section(&mut page, case, preview);
         command(&mut page, request, case.plan.as_ref().ok());
         files(&mut page, case, request);
         limits(&mut page, case, request);
         environment_section(&mut page, &case.plan);
-        decision(&mut page, outlook);
+        decision(&mut page, preview);
         if texts != InputTexts::None {
             case.inputs.iter().for_each(|seen| listing::text(&mut page, seen, request, texts));
         }
@@ -44,8 +43,8 @@ fn rules(page: &mut ReviewPage, case: &ReviewData) {
     page.row("host", rules.origin.as_deref().map_or("not named".to_owned(), reveal_line));
 }
 
-fn request_section(page: &mut ReviewPage, case: &ReviewData, outlook: &DecisionPreview) {
-    let request = outlook.request();
+fn request_section(page: &mut ReviewPage, case: &ReviewData, preview: &DecisionPreview) {
+    let request = preview.request();
     page.title("Request");
     page.row("id", request.id());
     page.row("sha256", case.sha256());
@@ -62,18 +61,20 @@ fn request_section(page: &mut ReviewPage, case: &ReviewData, outlook: &DecisionP
     page.row("audience", request.audience().map_or("any host".to_owned(), reveal_line));
     let filled_on_approval = |key| case.filled_on_approval.contains(&key);
     let by = reveal_line(request.approved_by());
-    let shown = |key, value: String| if filled_on_approval(key) { "not filled in".to_owned() } else { value };
+    let shown = |key, value: String| {
+        if filled_on_approval(key) { "not filled in".to_owned() } else { value }
+    };
     page.row("approved_by", shown("approved_by", by));
     page.row("approved_utc", shown("approved_utc", request.approved().to_string()));
     page.title("Risk");
     let risk = request.risk();
-    page.row("class", reveal_line(outlook.class_reason()));
+    page.row("class", reveal_line(preview.class_reason()));
     page.row("stated", risk.level().as_str());
     page.row("reason", reveal_line(risk.justification()));
     page.row("sensitivity", risk.sensitivity().as_str());
-    let (signers, min) = (outlook.signers(), outlook.signatures_min());
+    let (signers, min) = (preview.signers(), preview.signatures_min());
     page.row("signatures", format_args!("{signers} of {min} approvers"));
-    for (principal, fingerprint) in outlook.signed() {
+    for (principal, fingerprint) in preview.signed() {
         page.row("", format_args!("{} {fingerprint}", reveal_line(principal)));
     }
     if !case.rejection_files.is_empty() {
@@ -144,8 +145,8 @@ fn limits(page: &mut ReviewPage, case: &ReviewData, request: &Request) {
     let most = case.rules.policy.ceilings();
     page.title("Requested limits, and the policy's maximum");
     let cores = |milli: u64| format!("{}.{:03}", milli / 1000, milli % 1000);
-    let asked = cores(u64::from(request.cpu().as_milli()));
-    page.row("cores", format_args!("{asked} of {}", cores(most.cpu_milli)));
+    let requested = cores(u64::from(request.cpu().as_milli()));
+    page.row("cores", format_args!("{requested} of {}", cores(most.cpu_milli)));
     page.row("memory", format_args!("{} of {} MiB", request.memory_limit_mb(), most.memory_mb));
     page.row("time", format_args!("{} of {} s", request.time_limit_sec(), most.time_sec));
     page.title("Hosts");
@@ -188,9 +189,9 @@ fn environment_section(page: &mut ReviewPage, plan: &Result<Plan, String>) {
     }
 }
 
-fn decision(page: &mut ReviewPage, outlook: &DecisionPreview) {
+fn decision(page: &mut ReviewPage, preview: &DecisionPreview) {
     page.title("Rules");
-    for (row, prospect) in outlook.rules() {
+    for (row, prospect) in preview.rules() {
         let is = |verdict| *prospect == ExpectedVerdict::Final(verdict);
         let word = if is(policies::Verdict::Refuse) {
             "REFUSED"
@@ -222,14 +223,14 @@ fn end(page: &mut ReviewPage, case: &ReviewData, screen: OutputScreen) {
             page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
         }
     }
-    let said = match case.outcome() {
+    let verdict = match case.outcome() {
         ReviewVerdict::Ready => "ready: it would run",
         ReviewVerdict::Pending => "pending: it would run once its approvals are complete",
         ReviewVerdict::Refused => "REFUSED: no approval can change this",
     };
     let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
     page.line(format_args!(
-        "\n{said}{}",
+        "\n{verdict}{}",
         if errors > 0 {
             format!(" ({errors} {})", if errors == 1 { "error" } else { "errors" })
         } else {

@@ -16,7 +16,6 @@ pub(crate) struct DeclaredInput {
     pub(crate) found: Result<InputFile, Violation>,
 }
 
-/// A readable input file.
 pub(crate) struct InputFile {
     pub(crate) sha256: Sha256,
     pub(crate) bytes: u64,
@@ -25,7 +24,6 @@ pub(crate) struct InputFile {
 }
 
 impl DeclaredInput {
-    /// Returns the problem with this input.
     pub(crate) fn violation(&self) -> Option<Violation> {
         let found = match &self.found {
             Ok(found) => found,
@@ -39,8 +37,7 @@ impl DeclaredInput {
     }
 }
 
-/// Hashes every declared input and keeps up to `kept_max` bytes of each. Stops reading after
-/// `bytes_max` bytes in total.
+/// Hashes every input, keeps `kept_max` bytes of each, and reads `bytes_max` bytes in total.
 pub(in crate::commands) fn hash_inputs(
     submission: &SubmissionFiles,
     request: &Request,
@@ -111,7 +108,7 @@ fn digest(mut file: impl Read, kept_max: usize) -> io::Result<InputFile> {
         };
         hash.update(read);
         bytes += u64::try_from(read.len()).unwrap_or(u64::MAX);
-        let room = kept_max.saturating_sub(head.len());
-        head.extend_from_slice(&read[..read.len().min(room)]);
+        let remaining = kept_max.saturating_sub(head.len());
+        head.extend_from_slice(&read[..read.len().min(remaining)]);
     }
 }

@@ -1,5 +1,4 @@
-//! The review as a JSON object. Texts are escaped and secrets masked, as in the text form, because
-//! the object is kept and shared.
+//! The review as JSON. It is kept and shared, so texts are escaped and secrets masked here too.
 
 use policies::DecisionPreview;
 use sandbox::plan::Plan;
@@ -48,19 +47,19 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
     ] {
         object[key] = Value::Null;
     }
-    if let Some(outlook) = &case.preview {
-        of_request(&mut object, case, outlook, texts);
+    if let Some(preview) = &case.preview {
+        of_request(&mut object, case, preview, texts);
     }
     object
 }
 
-fn of_request(object: &mut Value, case: &ReviewData, outlook: &DecisionPreview, texts: InputTexts) {
-    let request = outlook.request();
+fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, texts: InputTexts) {
+    let request = preview.request();
     let most = case.rules.policy.ceilings();
     object["request_id"] = request.id().as_str().into();
     object["sha256"] = case.sha256().to_string().into();
     object["intent_sha256"] = request.intent_sha256().to_string().into();
-    object["rules"] = outlook
+    object["rules"] = preview
         .rules()
         .iter()
         .map(|(row, prospect)| {
@@ -68,16 +67,16 @@ fn of_request(object: &mut Value, case: &ReviewData, outlook: &DecisionPreview, 
         })
         .collect();
     object["risk"] = json!({
-        "class": outlook.class().as_str(),
-        "reason": outlook.class_reason(),
+        "class": preview.class().as_str(),
+        "reason": preview.class_reason(),
         "stated": request.risk().level().as_str(),
         "sensitivity": request.risk().sensitivity().as_str(),
     });
-    object["approval"] = of_approval(case, outlook);
+    object["approval"] = of_approval(case, preview);
     object["command"] = json!({
         "argv": request.argv(),
         "language": request.language().as_str(),
-        "runtime": outlook.grant().map(policies::RunGrant::runtime_name),
+        "runtime": preview.grant().map(policies::RunGrant::runtime_name),
     });
     object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
     object["outputs"] = request
@@ -96,19 +95,20 @@ fn of_request(object: &mut Value, case: &ReviewData, outlook: &DecisionPreview, 
     });
 }
 
-fn of_approval(case: &ReviewData, outlook: &DecisionPreview) -> Value {
-    let request = outlook.request();
+fn of_approval(case: &ReviewData, preview: &DecisionPreview) -> Value {
+    let request = preview.request();
     let filled_on_approval = |key| case.filled_on_approval.contains(&key);
-    let there = |key, value: String| if filled_on_approval(key) { Value::Null } else { value.into() };
+    let there =
+        |key, value: String| if filled_on_approval(key) { Value::Null } else { value.into() };
     json!({
         "requester": request.requester(),
         "requested_by": request.requested_by().as_str(),
         "approved_by": there("approved_by", request.approved_by().to_owned()),
         "approved_utc": there("approved_utc", request.approved().to_string()),
         "audience": request.audience(),
-        "signers": outlook.signers(),
-        "signatures_min": outlook.signatures_min(),
-        "signed": outlook.signed().iter().map(|(principal, fingerprint)| {
+        "signers": preview.signers(),
+        "signatures_min": preview.signatures_min(),
+        "signed": preview.signed().iter().map(|(principal, fingerprint)| {
             json!({"principal": principal, "fingerprint": fingerprint})
         }).collect::<Vec<_>>(),
         "signature_files": case.signature_files,

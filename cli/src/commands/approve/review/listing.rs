@@ -1,5 +1,4 @@
-//! The text of an input: numbered lines, `!` before flagged ones with the reason below. Omissions
-//! are always stated.
+//! The text of an input: numbered lines, `!` before flagged ones. Omissions are always stated.
 
 use validator::{Request, reveal_line};
 
@@ -27,7 +26,6 @@ pub(super) fn text(
     }
 }
 
-/// Returns what the review does not show of the inputs, as text.
 pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
     let request = case.preview.as_ref()?.request();
     let (mut lines, mut marked, mut chars, mut bytes, mut files) = (0, 0, 0, 0, 0);

@@ -32,7 +32,7 @@ pub(crate) use rules::{HostRules, host_policy};
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec review TR-20260209-160501Z-python-stats.md \\
-           --allowed-signers /etc/toolexec/allowed_signers
+           --approvers /etc/toolexec/allowed_signers
 
 Shows the run as the daemon will see it: the command word by word, inputs, limits, hosts, the
 sandbox, the result of every policy rule, and the text of every input. Deceptive characters are
@@ -53,20 +53,18 @@ pub(crate) struct ReviewCommand {
     format: Format,
 }
 
-/// Shows a request.
-pub(in crate::commands) fn review(asked: &ReviewCommand) -> Result<ExitCode, Failure> {
-    let texts = if asked.full { InputTexts::Whole } else { InputTexts::Beginnings };
-    let case = read(&asked.case, texts)?;
-    match asked.format {
+pub(in crate::commands) fn review(args: &ReviewCommand) -> Result<ExitCode, Failure> {
+    let texts = if args.full { InputTexts::Whole } else { InputTexts::Beginnings };
+    let case = read(&args.case, texts)?;
+    match args.format {
         Format::Human => {
-            page(&text(&case, texts), asked.show.no_pager)?;
+            page(&text(&case, texts), args.show.no_pager)?;
         }
         Format::Json => output::line(json::object(&case, texts))?,
     }
     Ok(exit_code(&case))
 }
 
-/// Returns the complete review as text.
 pub(super) fn text(case: &ReviewData, texts: InputTexts) -> String {
     human::text(case, texts, OutputScreen::of(&io::stdout()))
 }
@@ -81,9 +79,8 @@ pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
     listing::omitted(case, texts)
 }
 
-/// Reads a request with the named rules, without an approver.
-pub(super) fn read(asked: &CaseOptions, texts: InputTexts) -> Result<ReviewData, Failure> {
-    ReviewData::read(asked, HostRules::read(&asked.rules)?, None, texts)
+pub(super) fn read(args: &CaseOptions, texts: InputTexts) -> Result<ReviewData, Failure> {
+    ReviewData::read(args, HostRules::read(&args.rules)?, None, texts)
 }
 
 /// Returns the exit status of a review: 2 if the request would be refused.

@@ -1,6 +1,5 @@
 //! The choices of a review: the amount of input text to show, and the verdict.
 
-/// The amount of input text to show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InputTexts {
     None,
@@ -9,7 +8,7 @@ pub(crate) enum InputTexts {
 }
 
 model::closed_set! {
-    /// The outlook of the request.
+    /// The verdict on a request.
     pub(crate) enum ReviewVerdict {
         Ready = "ready",
         Pending = "pending",

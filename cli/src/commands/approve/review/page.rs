@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// Text that grows by lines.
 pub(super) struct ReviewPage(pub(super) String);
 
 impl ReviewPage {

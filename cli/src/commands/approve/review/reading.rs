@@ -31,10 +31,10 @@ pub(super) enum InputReading {
 
 pub(super) struct ReadingText {
     pub(super) lines: Vec<ReadingLine>,
-    /// The number of lines that follow, and the number of flagged lines among them.
+    /// The number of omitted lines, and of flagged lines among them.
     pub(super) lines_more: usize,
     pub(super) marked_more: usize,
-    /// Bytes that are not UTF-8. Each is shown as `\x..`.
+    /// The number of bytes that are not UTF-8. Each is shown as `\x..`.
     pub(super) not_utf8: usize,
     /// Bytes beyond the kept part of the file.
     pub(super) bytes_more: u64,
@@ -42,7 +42,6 @@ pub(super) struct ReadingText {
 
 pub(super) struct ReadingLine {
     pub(super) number: usize,
-    /// The escaped text.
     pub(super) text: String,
     pub(super) chars_more: usize,
     /// Code and message of each flag.

@@ -30,17 +30,17 @@ pub(crate) struct HostRules {
 }
 
 impl HostRules {
-    pub(crate) fn read(asked: &RulesOptions) -> Result<Self, Failure> {
-        let (policy_file, policy) = policy(asked.policy.as_deref())?;
-        let signers_file = named_or(asked.allowed_signers.as_deref(), SIGNERS);
-        let revoked_file = named_or(asked.revoked.as_deref(), REVOKED);
+    pub(crate) fn read(args: &RulesOptions) -> Result<Self, Failure> {
+        let (policy_file, policy) = policy(args.policy.as_deref())?;
+        let signers_file = named_or(args.allowed_signers.as_deref(), SIGNERS);
+        let revoked_file = named_or(args.revoked.as_deref(), REVOKED);
         let signers = signers_file.as_deref().map(read_signers).transpose()?;
         let revoked = revoked_file.as_deref().map(read_revoked).transpose()?;
         let signers = match (signers, revoked) {
             (Some(signers), Some(revoked)) => Some(signers.with_revoked(revoked)),
             (signers, _) => signers,
         };
-        let ais_trust_file = named_or(asked.ais_trust.as_deref(), AIS_TRUST);
+        let ais_trust_file = named_or(args.ais_trust.as_deref(), AIS_TRUST);
         Ok(Self {
             policy,
             policy_file,
@@ -48,12 +48,11 @@ impl HostRules {
             signers_file,
             revoked_file,
             ais_trust: ais_trust_file.as_deref().map(read_ais_trust).transpose()?,
-            permissions: asked.permissions.clone(),
-            origin: asked.origin.clone(),
+            permissions: args.permissions.clone(),
+            origin: args.origin.clone(),
         })
     }
 
-    /// Returns the name and origin of the policy.
     pub(super) fn policy_text(&self) -> String {
         let from = match &self.policy_file {
             Some(file) => format!("from {}", file.display()),

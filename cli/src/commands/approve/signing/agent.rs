@@ -19,8 +19,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 pub(super) struct SshAgentKey(Socket);
 
 impl SshAgentKey {
-    /// Opens the agent of this session. Selects the key with the fingerprint, or else its only key
-    /// that may sign.
+    /// Selects the key with the fingerprint, or else the only key of the agent that may sign.
     pub(super) fn with_key(
         fingerprint: Option<KeyFingerprint>,
     ) -> Result<(Self, SignerKey), SignerError> {
@@ -60,7 +59,7 @@ impl SshAgentKey {
         let socket = env::var_os("SSH_AUTH_SOCK").filter(|socket| !socket.is_empty());
         let socket = socket.ok_or_else(|| {
             Failure::Message(
-                "--agent: no SSH_AUTH_SOCK; help: start ssh-agent, or use --key".into(),
+                "--ssh-agent: no SSH_AUTH_SOCK; help: start ssh-agent, or use --key".into(),
             )
         })?;
         Ok(Self(Socket::new(Path::new(&socket), ANSWER_WITHIN)))

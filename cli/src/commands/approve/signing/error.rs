@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 
-/// The reason why a signer cannot sign.
 pub(crate) enum SignerError {
     /// The key is not allowed to sign here.
     Refused(String),

@@ -1,5 +1,4 @@
-//! The names of the files beside a request. A label proves nothing: only the signature states the
-//! signer and the purpose.
+//! The names of the files beside a request. A label proves nothing: only the signature does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,6 @@ pub(crate) struct SignatureTarget {
     pub(crate) label: String,
 }
 
-/// Parses the principal of the signer.
 pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
     let wrong = |why: &str| Failure::Message(format!("--approver: {why}"));
     if typed.trim() != typed || typed.is_empty() {
@@ -35,19 +33,19 @@ pub(in crate::commands) fn principal(typed: &str) -> Result<OneLine, Failure> {
 impl SignatureTarget {
     /// Returns `<file>.sig` if it is free and no label was given, otherwise `<file>.<label>.sig`.
     /// `kind` follows the label and requires one.
-    pub(crate) fn named(path: &Path, asked: &SigningOptions, kind: &str) -> Result<Self, String> {
+    pub(crate) fn named(path: &Path, args: &SigningOptions, kind: &str) -> Result<Self, String> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let label = match &asked.label {
+        let label = match &args.label {
             Some(label) if is_label(label) => label.clone(),
             Some(label) => {
                 let label = validator::reveal_line(label);
                 let help = format!("use at most {LABEL_BYTES_MAX} letters, digits and ._-@+");
                 return Err(format!("--label '{label}': invalid; help: {help}"));
             }
-            None => label_of(&asked.principal),
+            None => label_of(&args.principal),
         };
         let plain = path.with_file_name(format!("{file}.sig"));
-        if kind.is_empty() && asked.label.is_none() && is_free(&plain) {
+        if kind.is_empty() && args.label.is_none() && is_free(&plain) {
             return Ok(Self { name: format!("{file}.sig"), path: plain, label });
         }
         let name = format!("{file}.{label}{kind}.sig");
@@ -73,8 +71,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && label.len() <= LABEL_BYTES_MAX && label.chars().all(is_plain)
 }
 
-/// Returns a label for a principal. A principal may be any text, so characters unfit for file names
-/// are replaced.
+/// Returns a label for a principal, which may contain characters unfit for file names.
 fn label_of(principal: &str) -> String {
     principal.chars().take(LABEL_BYTES_MAX).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }

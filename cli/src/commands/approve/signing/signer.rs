@@ -22,7 +22,6 @@ const KEY_BYTES_MAX: usize = 64 * 1024;
 const PASSPHRASES_MAX: usize = 3;
 const OPENSSH_HEADER: &[u8] = b"-----BEGIN OPENSSH ";
 
-/// A key that may sign, and how to use it.
 pub(crate) struct SigningIdentity {
     key: SignerKey,
     backend: SigningBackend,
@@ -37,11 +36,11 @@ enum SigningBackend {
 }
 
 impl SigningIdentity {
-    pub(crate) fn open(asked: &SigningOptions) -> Result<Self, SignerError> {
-        match &asked.key.key {
+    pub(crate) fn open(args: &SigningOptions) -> Result<Self, SignerError> {
+        match &args.key.key {
             Some(path) => Self::of_file(path),
             None => {
-                let (agent, key) = SshAgentKey::with_key(asked.fingerprint)?;
+                let (agent, key) = SshAgentKey::with_key(args.fingerprint)?;
                 Ok(Self { key, backend: SigningBackend::Agent(agent) })
             }
         }
@@ -52,7 +51,7 @@ impl SigningIdentity {
         let refused = |why: String| SignerError::Refused(format!("{shown}: {why}"));
         let text = Zeroizing::new(read_file(path, KEY_BYTES_MAX)?);
         if text.starts_with(b"ssh-") || text.starts_with(b"ecdsa-") || text.starts_with(b"sk-") {
-            let advice = "help: name the private key, or use --agent";
+            let advice = "help: name the private key, or use --ssh-agent";
             return Err(refused(format!("a public key; {advice}")));
         }
         let found = std::fs::metadata(path).map_err(Failure::io(path))?;
@@ -157,7 +156,7 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<UnlockedKey, Failure> {
     }
     let shown = human::name(path);
     let mut terminal = Terminal::open().map_err(|failure| {
-        Failure::Message(format!("{shown}: needs its passphrase: {failure}; help: use --agent"))
+        Failure::Message(format!("{shown}: needs its passphrase: {failure}; help: use --ssh-agent"))
     })?;
     for _ in 0..PASSPHRASES_MAX {
         let passphrase = terminal.ask_secret(&format!("Passphrase for {shown}: "))?;

@@ -47,14 +47,14 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
 /// Returns the public half of a key file without a passphrase, as read by OpenSSH. `None` if it
 /// cannot be read, or if the key may not sign here.
 pub(super) fn public_key(key: &Path) -> Option<SignerKey> {
-    let said = Command::new(SSH_KEYGEN)
+    let output = Command::new(SSH_KEYGEN)
         .args(["-y", "-P", "", "-f"])
         .arg(key)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let line = said.status.success().then(|| String::from_utf8(said.stdout).ok())??;
+    let line = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
     let blob = PublicKey::from_openssh(line.trim()).ok()?.to_bytes().ok()?;
     SignerKey::from_blob(&blob).ok()
 }

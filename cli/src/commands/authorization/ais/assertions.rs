@@ -108,26 +108,26 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-pub(super) fn tca(asked: &AisTcaCommand) -> AisCommandResult {
-    let policy = named_or_embedded(asked.policy.as_deref())?;
-    let key = key::read_key(&asked.key, None)?;
+pub(super) fn tca(args: &AisTcaCommand) -> AisCommandResult {
+    let policy = named_or_embedded(args.policy.as_deref())?;
+    let key = key::read_key(&args.key, None)?;
     let claim = HostClaim {
-        operator: &asked.operator,
-        version: &asked.tca_version,
-        data_classes: &asked.data_classes,
+        operator: &args.operator,
+        version: &args.tca_version,
+        data_classes: &args.data_classes,
     };
     let content = host_tca(&policy, &claim);
     sign_and_print::<UnverifiedArtifact<TcaContent>>(
         AisArtifact::Tca,
         content,
         &key,
-        asked.kid.as_deref(),
+        args.kid.as_deref(),
     )
 }
 
-pub(super) fn sca(asked: &AisScaCommand) -> AisCommandResult {
-    let policy = named_or_embedded(asked.policy.as_deref())?;
-    let key = key::read_key(&asked.key, None)?;
+pub(super) fn sca(args: &AisScaCommand) -> AisCommandResult {
+    let policy = named_or_embedded(args.policy.as_deref())?;
+    let key = key::read_key(&args.key, None)?;
     let found = digests_in_use(&policy)?;
     let place = |name: &str| {
         let path = found.paths.iter().find(|(known, _)| known == name);
@@ -135,11 +135,11 @@ pub(super) fn sca(asked: &AisScaCommand) -> AisCommandResult {
     };
     let own = env!("CARGO_PKG_VERSION");
     let mut components: Vec<Value> = Vec::new();
-    for model in &asked.models {
+    for model in &args.models {
         components.push(model_of(model)?);
     }
     for (name, digest) in &found.digests.policies {
-        let source = match (name.as_str(), &asked.policy) {
+        let source = match (name.as_str(), &args.policy) {
             ("policy", Some(path)) => path.display().to_string(),
             _ => "toolexec".to_owned(),
         };
@@ -164,7 +164,7 @@ pub(super) fn sca(asked: &AisScaCommand) -> AisCommandResult {
         AisArtifact::Sca,
         content,
         &key,
-        asked.kid.as_deref(),
+        args.kid.as_deref(),
     )
 }
 
@@ -188,14 +188,14 @@ fn model_of(typed: &str) -> Result<Value, Failure> {
     )
 }
 
-pub(super) fn crl(asked: &AisCrlCommand) -> AisCommandResult {
-    let key = key::read_key(&asked.key, None)?;
+pub(super) fn crl(args: &AisCrlCommand) -> AisCommandResult {
+    let key = key::read_key(&args.key, None)?;
     let mut revoked = Vec::new();
-    for typed in &asked.revoke {
+    for typed in &args.revoke {
         revoked.push(revocation(typed)?);
     }
     let now = clock::now();
-    let expires = UtcTime::from_unix(now.unix().saturating_add(i64::from(asked.seconds)));
+    let expires = UtcTime::from_unix(now.unix().saturating_add(i64::from(args.seconds)));
     let content = object(json!({
         "@type": "CRL",
         "issued": now.to_string(),
@@ -207,7 +207,7 @@ pub(super) fn crl(asked: &AisCrlCommand) -> AisCommandResult {
         AisArtifact::Crl,
         content,
         &key,
-        asked.kid.as_deref(),
+        args.kid.as_deref(),
     )
 }
 

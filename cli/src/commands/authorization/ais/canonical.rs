@@ -25,8 +25,8 @@ pub(crate) struct AisCanonicalCommand {
     file: PathBuf,
 }
 
-pub(super) fn print_canonical(asked: &AisCanonicalCommand) -> AisCommandResult {
-    let bytes = canonical(&document::any_json(&asked.file)?);
+pub(super) fn print_canonical(args: &AisCanonicalCommand) -> AisCommandResult {
+    let bytes = canonical(&document::any_json(&args.file)?);
     let mut out = std::io::stdout().lock();
     output::ignore_broken_pipe(out.write_all(&bytes).and_then(|()| out.flush()))?;
     Ok(ExitCode::SUCCESS)

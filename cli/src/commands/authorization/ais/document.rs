@@ -36,7 +36,6 @@ pub(super) fn any_json(path: &Path) -> Result<Value, AisCommandError> {
     read_document(&bytes(path, DOCUMENT_BYTES_MAX)?).map_err(invalid(path))
 }
 
-/// Reads an artifact, and returns its JSON and its parsed form.
 pub(super) fn artifact<S: ParsedArtifact>(path: &Path) -> Result<(Value, S), AisCommandError> {
     let value =
         read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
@@ -44,7 +43,6 @@ pub(super) fn artifact<S: ParsedArtifact>(path: &Path) -> Result<(Value, S), Ais
     Ok((value, sealed))
 }
 
-/// The parsed form of an artifact's document.
 pub(super) trait ParsedArtifact: Sized {
     fn of(value: &Value) -> Result<Self, ArtifactError>;
 }
@@ -66,12 +64,11 @@ pub(super) fn request(path: &Path) -> Result<Request, AisCommandError> {
     check(path, bytes(path, REQUEST_BYTES_MAX)?)
 }
 
-/// Reads a request or a draft. A draft is filled in with a placeholder approval, which does not
-/// change what it does.
+/// Reads a request, or a draft with a placeholder approval, which does not change what it does.
 pub(super) fn request_or_draft(path: &Path) -> Result<Request, AisCommandError> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
-    let somebody = "somebody".parse().map_err(|_| AisCommandError::Invalid(String::new()))?;
-    match fill_approval(&text, &somebody, clock::now()) {
+    let placeholder = "somebody".parse().map_err(|_| AisCommandError::Invalid(String::new()))?;
+    match fill_approval(&text, &placeholder, clock::now()) {
         Ok(filled) => check(path, filled.bytes),
         Err(_) => check(path, text),
     }

@@ -25,9 +25,9 @@ pub(crate) struct AisEntailCommand {
     apa: PathBuf,
 }
 
-pub(super) fn print_evidence(asked: &AisEntailCommand) -> AisCommandResult {
-    let uia: UnverifiedArtifact<Uia> = document::artifact(&asked.uia)?.1;
-    let apa: UnverifiedArtifact<Apa> = document::artifact(&asked.apa)?.1;
+pub(super) fn print_evidence(args: &AisEntailCommand) -> AisCommandResult {
+    let uia: UnverifiedArtifact<Uia> = document::artifact(&args.uia)?.1;
+    let apa: UnverifiedArtifact<Apa> = document::artifact(&args.apa)?.1;
     let found = entail(uia.content(), apa.content());
     print(&json!({ "coverage": found.coverage, "risk": found.risk, "scores": found.scores }))
 }

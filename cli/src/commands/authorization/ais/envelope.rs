@@ -64,16 +64,16 @@ pub(crate) struct AisEnvelopeCommand {
     kid: Option<String>,
 }
 
-pub(super) fn envelope(asked: &AisEnvelopeCommand) -> AisCommandResult {
-    let request = document::request(&asked.request)?;
+pub(super) fn envelope(args: &AisEnvelopeCommand) -> AisCommandResult {
+    let request = document::request(&args.request)?;
     let facts = RequestFacts::of(&request);
-    let (uia, intent): (_, UnverifiedArtifact<Uia>) = document::artifact(&asked.uia)?;
-    let (apa, plan): (_, UnverifiedArtifact<Apa>) = document::artifact(&asked.apa)?;
-    let (apr, proof): (_, UnverifiedArtifact<Apr>) = document::artifact(&asked.apr)?;
-    let (tca, tool): (_, UnverifiedArtifact<Tca>) = document::artifact(&asked.tca)?;
-    let step = step_of(plan.content(), &facts, &asked.apa)?;
-    let key = key::read_key(&asked.key, None)?;
-    let expires = clock::now().unix().saturating_add(i64::from(asked.seconds));
+    let (uia, intent): (_, UnverifiedArtifact<Uia>) = document::artifact(&args.uia)?;
+    let (apa, plan): (_, UnverifiedArtifact<Apa>) = document::artifact(&args.apa)?;
+    let (apr, proof): (_, UnverifiedArtifact<Apr>) = document::artifact(&args.apr)?;
+    let (tca, tool): (_, UnverifiedArtifact<Tca>) = document::artifact(&args.tca)?;
+    let step = step_of(plan.content(), &facts, &args.apa)?;
+    let key = key::read_key(&args.key, None)?;
+    let expires = clock::now().unix().saturating_add(i64::from(args.seconds));
     let (id, nonce) = (format!("urn:uuid:{}", uuid(random()?)), hex(&random()?));
     let ibe = json!({
         "@type": "IBE",
@@ -89,7 +89,7 @@ pub(super) fn envelope(asked: &AisEnvelopeCommand) -> AisCommandResult {
     let Value::Object(unsigned) = ibe.clone() else {
         return Err(AisCommandError::Invalid(String::new()));
     };
-    let signed = embed(AisArtifact::Ibe, unsigned, &key, asked.kid.as_deref());
+    let signed = embed(AisArtifact::Ibe, unsigned, &key, args.kid.as_deref());
     let mut bundle = Map::from_iter([
         ("uia".to_owned(), uia),
         ("apa".to_owned(), apa),
@@ -97,13 +97,13 @@ pub(super) fn envelope(asked: &AisEnvelopeCommand) -> AisCommandResult {
         ("tca".to_owned(), tca),
         ("ibe".to_owned(), signed),
     ]);
-    if let Some(path) = &asked.crl {
+    if let Some(path) = &args.crl {
         bundle.insert("crl".to_owned(), document::artifact::<UnverifiedArtifact<Crl>>(path)?.0);
     }
-    if let Some(path) = &asked.sca {
+    if let Some(path) = &args.sca {
         bundle.insert("sca".to_owned(), document::artifact::<UnverifiedArtifact<Sca>>(path)?.0);
     }
-    let path = asked.out.clone().unwrap_or_else(|| bundle_path(&asked.request));
+    let path = args.out.clone().unwrap_or_else(|| bundle_path(&args.request));
     write_new_file(&path, &canonical(&Value::Object(bundle))).map_err(Failure::from)?;
     print(&json!({
         "bundle": output::path(&path),
@@ -114,7 +114,6 @@ pub(super) fn envelope(asked: &AisEnvelopeCommand) -> AisCommandResult {
     }))
 }
 
-/// Returns `<stem>.ais.json`.
 fn bundle_path(request: &Path) -> PathBuf {
     request.with_extension("ais.json")
 }

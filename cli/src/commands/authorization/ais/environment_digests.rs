@@ -5,7 +5,6 @@ use policies::Policy;
 use crate::args::StateOption;
 use crate::failure::Failure;
 
-/// Returns the digests of everything that runs under this policy use on this host.
 pub(super) fn digests_in_use(policy: &Policy) -> Result<daemon::EnvironmentFiles, Failure> {
     let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
     let binaries = daemon::preview::installed(policy, &caches);

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use crate::failure::Failure;
 
-/// The reason why a command has no answer.
 pub(super) enum AisCommandError {
     /// A document is invalid: exit status 2.
     Invalid(String),

@@ -37,10 +37,10 @@ const KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads the key. If an algorithm is given, the key must fit it.
 pub(super) fn read_key(
-    asked: &AisKeyOptions,
+    args: &AisKeyOptions,
     alg: Option<AisAlgorithmOption>,
 ) -> Result<SigningKey, AisCommandError> {
-    let (path, secret) = match (&asked.key_file, &asked.secret_file) {
+    let (path, secret) = match (&args.key_file, &args.secret_file) {
         (Some(path), None) => (path, false),
         (None, Some(path)) => (path, true),
         _ => {

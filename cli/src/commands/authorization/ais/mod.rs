@@ -1,6 +1,5 @@
 //! `toolexec ais`: creates, signs and checks the artifacts that bind a run to a user's intent. It
-//! must never add to a document that it signs. It must never write a file, except for the bundle of
-//! `envelope`.
+//! must never add to a document that it signs, or write a file other than the bundle of `envelope`.
 
 mod assertions;
 mod canonical;
@@ -71,19 +70,18 @@ pub(crate) enum AisSubcommand {
     Schema(AisSchemaCommand),
 }
 
-/// Runs a subcommand.
 pub(in crate::commands) fn ais(act: &AisSubcommand) -> Result<ExitCode, Failure> {
     let done = match act {
-        AisSubcommand::Canonical(asked) => canonical::print_canonical(asked),
-        AisSubcommand::Sign(asked) => sign::print_signature(asked),
-        AisSubcommand::Verify(asked) => verify::verify(asked),
-        AisSubcommand::Entail(asked) => entail::print_evidence(asked),
-        AisSubcommand::Step(asked) => step::print_step(asked),
-        AisSubcommand::Tca(asked) => assertions::tca(asked),
-        AisSubcommand::Sca(asked) => assertions::sca(asked),
-        AisSubcommand::Crl(asked) => assertions::crl(asked),
-        AisSubcommand::Envelope(asked) => envelope::envelope(asked),
-        AisSubcommand::Schema(asked) => schema::print_schema(asked),
+        AisSubcommand::Canonical(args) => canonical::print_canonical(args),
+        AisSubcommand::Sign(args) => sign::print_signature(args),
+        AisSubcommand::Verify(args) => verify::verify(args),
+        AisSubcommand::Entail(args) => entail::print_evidence(args),
+        AisSubcommand::Step(args) => step::print_step(args),
+        AisSubcommand::Tca(args) => assertions::tca(args),
+        AisSubcommand::Sca(args) => assertions::sca(args),
+        AisSubcommand::Crl(args) => assertions::crl(args),
+        AisSubcommand::Envelope(args) => envelope::envelope(args),
+        AisSubcommand::Schema(args) => schema::print_schema(args),
     };
     match done {
         Ok(code) => Ok(code),

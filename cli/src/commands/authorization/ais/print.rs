@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::error::AisCommandResult;
 use crate::output;
 
-/// Prints one object on one line.
 pub(super) fn print(value: &Value) -> AisCommandResult {
     output::line(value)?;
     Ok(ExitCode::SUCCESS)

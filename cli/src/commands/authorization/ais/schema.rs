@@ -17,8 +17,8 @@ pub(crate) struct AisSchemaCommand {
     artifact: String,
 }
 
-pub(super) fn print_schema(asked: &AisSchemaCommand) -> AisCommandResult {
-    let name = &asked.artifact;
+pub(super) fn print_schema(args: &AisSchemaCommand) -> AisCommandResult {
+    let name = &args.artifact;
     let same = |artifact: &AisArtifact| artifact.as_str().eq_ignore_ascii_case(name);
     match AisArtifact::ALL.iter().copied().find(same) {
         Some(artifact) => {

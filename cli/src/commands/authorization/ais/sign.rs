@@ -38,15 +38,15 @@ pub(crate) struct AisSignCommand {
     file: PathBuf,
 }
 
-pub(super) fn print_signature(asked: &AisSignCommand) -> AisCommandResult {
-    let value = document::any_json(&asked.file)?;
-    let key = key::read_key(&asked.key, Some(asked.alg))?;
-    let kid = asked.kid.as_deref();
-    if !asked.embed {
+pub(super) fn print_signature(args: &AisSignCommand) -> AisCommandResult {
+    let value = document::any_json(&args.file)?;
+    let key = key::read_key(&args.key, Some(args.alg))?;
+    let kid = args.kid.as_deref();
+    if !args.embed {
         output::line(sign(&canonical(&value), &key, kid))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let wrong = |what: &str| AisCommandError::Invalid(format!("{}: {what}", asked.file.display()));
+    let wrong = |what: &str| AisCommandError::Invalid(format!("{}: {what}", args.file.display()));
     let Value::Object(object) = value else { return Err(wrong("not an object to embed in")) };
     let named = object.get("@type").and_then(Value::as_str).and_then(AisArtifact::named);
     let artifact =

@@ -22,7 +22,7 @@ pub(crate) struct AisStepCommand {
     request: PathBuf,
 }
 
-pub(super) fn print_step(asked: &AisStepCommand) -> AisCommandResult {
-    let request = document::request_or_draft(&asked.request)?;
+pub(super) fn print_step(args: &AisStepCommand) -> AisCommandResult {
+    let request = document::request_or_draft(&args.request)?;
     print(&json!({ "tool": tool_name(request.language()), "args": step_args(&request) }))
 }

@@ -1,5 +1,4 @@
-//! `toolexec ais verify`: prints the guard's verdict on a bundle, rule by rule. It must never use
-//! up a nonce.
+//! `toolexec ais verify`: prints the guard's verdict, rule by rule. It must never use up a nonce.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,29 +51,29 @@ pub(crate) struct AisVerifyCommand {
     at: Option<UtcTime>,
 }
 
-pub(super) fn verify(asked: &AisVerifyCommand) -> AisCommandResult {
+pub(super) fn verify(args: &AisVerifyCommand) -> AisCommandResult {
     let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
         AisCommandError::Invalid(format!("{}: {error}", path.display()))
     };
-    let trust = AisTrustStore::read(&document::bytes(&asked.trust, TRUST_BYTES_MAX)?)
-        .map_err(|error| invalid(&asked.trust, &error))?;
-    let rules = match &asked.rules {
+    let trust = AisTrustStore::read(&document::bytes(&args.trust, TRUST_BYTES_MAX)?)
+        .map_err(|error| invalid(&args.trust, &error))?;
+    let rules = match &args.rules {
         Some(path) => AisRules::read(&document::bytes(path, RULES_BYTES_MAX)?)
             .map_err(|error| invalid(path, &error))?,
         None => AisRules::default(),
     };
-    let request = asked.request.as_deref().map(document::request).transpose()?;
+    let request = args.request.as_deref().map(document::request).transpose()?;
     let facts = request.as_ref().map(RequestFacts::of);
-    let supply = match &asked.policy {
+    let digests = match &args.policy {
         Some(path) => digests_in_use(&named_or_embedded(Some(path))?)?.digests,
         None => EnvironmentDigests::default(),
     };
-    let bundle = match AisBundle::read(&document::bytes(&asked.bundle, BUNDLE_BYTES_MAX)?) {
+    let bundle = match AisBundle::read(&document::bytes(&args.bundle, BUNDLE_BYTES_MAX)?) {
         Ok(bundle) => bundle,
         Err(error) => {
-            let mut said = error.refusal().to_json();
-            said["verdict"] = json!("refuse");
-            print(&said)?;
+            let mut refusal = error.refusal().to_json();
+            refusal["verdict"] = json!("refuse");
+            print(&refusal)?;
             return Ok(ExitCode::from(2));
         }
     };
@@ -83,9 +82,9 @@ pub(super) fn verify(asked: &AisVerifyCommand) -> AisCommandResult {
         trust: &trust,
         rules: &rules,
         request: facts.as_ref(),
-        supply: &supply,
-        now: asked.at.unwrap_or_else(clock::now),
-        nonce_used: &|nonce| asked.used_nonces.iter().any(|used| used == nonce),
+        supply: &digests,
+        now: args.at.unwrap_or_else(clock::now),
+        nonce_used: &|nonce| args.used_nonces.iter().any(|used| used == nonce),
     });
     print(&judgement.to_json())?;
     Ok(if judgement.refusal().is_some() { ExitCode::from(1) } else { ExitCode::SUCCESS })

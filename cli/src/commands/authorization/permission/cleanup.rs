@@ -25,14 +25,11 @@ pub(crate) struct PermissionCleanupCommand {
     store: StoreOptions,
 }
 
-pub(super) fn cleanup(
-    asked: &PermissionCleanupCommand,
-) -> Result<ExitCode, PermissionCommandError> {
-    let source = asked.source.required()?;
-    let moment = asked.store.moment()?;
-    let cleaned =
-        asked.store.open(PermissionTerms::default())?.cleanup(&source, &moment)?.is_some();
-    match asked.store.format {
+pub(super) fn cleanup(args: &PermissionCleanupCommand) -> Result<ExitCode, PermissionCommandError> {
+    let source = args.source.required()?;
+    let moment = args.store.moment()?;
+    let cleaned = args.store.open(PermissionTerms::default())?.cleanup(&source, &moment)?.is_some();
+    match args.store.format {
         Format::Human => {
             let what = if cleaned { "cleaned up" } else { "nothing to clean up" };
             output::line(format_args!("{}: {what}", reveal_line(&source.to_string())))?;

@@ -4,7 +4,6 @@ use spool::PermissionStoreError;
 
 use crate::failure::Failure;
 
-/// The reason why a command did nothing.
 pub(super) enum PermissionCommandError {
     /// The operation is not allowed, or its object does not exist.
     Refused(String),

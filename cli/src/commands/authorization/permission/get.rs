@@ -38,15 +38,15 @@ pub(crate) struct PermissionGetCommand {
     store: StoreOptions,
 }
 
-pub(super) fn get(asked: &PermissionGetCommand) -> Result<ExitCode, PermissionCommandError> {
-    let (source, calls) = asked.question.read()?;
-    let moment = asked.store.moment()?;
-    let mut store = asked.store.open(PermissionTerms::default())?;
+pub(super) fn get(args: &PermissionGetCommand) -> Result<ExitCode, PermissionCommandError> {
+    let (source, calls) = args.question.read()?;
+    let moment = args.store.moment()?;
+    let mut store = args.store.open(PermissionTerms::default())?;
     let found = store.explain(&source, &calls, &moment)?;
     let state = |found: &policies::permissions::ToolFinding| found.state();
     let approved =
         !calls.is_empty() && found.values().all(|it| state(it) == ToolAuthorizationState::Approved);
-    let spent = match asked.spend && approved {
+    let spent = match args.spend && approved {
         true => match store.spend(&source, &calls, &moment) {
             // Another caller used the grants first.
             Err(PermissionStoreError::Refused(blocked @ PermissionError::Blocked(..))) => {
@@ -57,7 +57,7 @@ pub(super) fn get(asked: &PermissionGetCommand) -> Result<ExitCode, PermissionCo
         },
         false => None,
     };
-    match asked.store.format {
+    match args.store.format {
         Format::Human => {
             for (tool, found) in &found {
                 let tool = reveal_line(tool.as_str());

@@ -1,5 +1,4 @@
-//! `permission list`: prints grants, denials and open requests, or every change that led to them.
-//! Read-only.
+//! `permission list`: prints grants, denials and open requests, or every change. Read-only.
 
 use std::process::ExitCode;
 
@@ -33,9 +32,9 @@ pub(crate) struct PermissionListCommand {
     store: StoreOptions,
 }
 
-pub(super) fn list(asked: &PermissionListCommand) -> Result<ExitCode, PermissionCommandError> {
-    let mut store = asked.store.open(PermissionTerms::default())?;
-    if asked.trail {
+pub(super) fn list(args: &PermissionListCommand) -> Result<ExitCode, PermissionCommandError> {
+    let mut store = args.store.open(PermissionTerms::default())?;
+    if args.trail {
         store.trail(|line| {
             output::line(escape_line(line)).map_err(|error| match error {
                 Failure::Io(_, error) => error,
@@ -44,39 +43,38 @@ pub(super) fn list(asked: &PermissionListCommand) -> Result<ExitCode, Permission
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let only = asked.source.source();
+    let only = args.source.source();
     let wanted = |source: &PermissionSource| only.as_ref().is_none_or(|only| only == source);
     let register = store.register()?;
-    let mut standings: Vec<_> =
-        register.tool_grants().filter(|(source, _)| wanted(source)).collect();
-    standings.sort_by_key(|(source, standing)| (*source, &standing.tool));
-    for (source, standing) in standings {
-        grants_line(source, standing, asked.store.format)?;
+    let mut rows: Vec<_> = register.tool_grants().filter(|(source, _)| wanted(source)).collect();
+    rows.sort_by_key(|(source, tool_grants)| (*source, &tool_grants.tool));
+    for (source, tool_grants) in rows {
+        grants_line(source, tool_grants, args.store.format)?;
     }
     let mut waiting: Vec<_> = register.open().filter(|ask| wanted(&ask.source)).collect();
     waiting.sort_by_key(|ask| &ask.id);
-    waiting.into_iter().try_for_each(|ask| waiting_line(ask, asked.store.format))?;
+    waiting.into_iter().try_for_each(|ask| waiting_line(ask, args.store.format))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn grants_line(
     source: &PermissionSource,
-    standing: &ToolGrants,
+    tool_grants: &ToolGrants,
     format: Format,
 ) -> Result<(), Failure> {
-    let state = standing.state(clock::now());
+    let state = tool_grants.state(clock::now());
     match format {
         Format::Json => output::line(json!({
             "source": source_json(source),
-            "tool": standing.tool,
+            "tool": tool_grants.tool,
             "state": state,
-            "denied": standing.denied,
-            "grants": standing.grants,
+            "denied": tool_grants.denied,
+            "grants": tool_grants.grants,
         })),
         Format::Human => {
-            let grants: Vec<String> = standing.grants.iter().map(grant_text).collect();
+            let grants: Vec<String> = tool_grants.grants.iter().map(grant_text).collect();
             let grants = grants.join(", ");
-            let (source, tool) = (reveal_line(&source.to_string()), &standing.tool);
+            let (source, tool) = (reveal_line(&source.to_string()), &tool_grants.tool);
             let tool = reveal_line(tool.as_str());
             output::line(format_args!("{source}: {tool}: {state} {grants}").to_string().trim_end())
         }

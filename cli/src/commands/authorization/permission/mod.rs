@@ -54,14 +54,14 @@ pub(crate) enum PermissionSubcommand {
     Cleanup(PermissionCleanupCommand),
 }
 
-pub(in crate::commands) fn permission(asked: &PermissionCommand) -> Result<ExitCode, Failure> {
-    let done = match &asked.subcommand {
-        PermissionSubcommand::Get(asked) => get::get(asked),
-        PermissionSubcommand::Request(asked) => request::request(asked),
-        PermissionSubcommand::Set(asked) => set::set(asked),
-        PermissionSubcommand::List(asked) => list::list(asked),
-        PermissionSubcommand::Revoke(asked) => revoke::revoke(asked),
-        PermissionSubcommand::Cleanup(asked) => cleanup::cleanup(asked),
+pub(in crate::commands) fn permission(args: &PermissionCommand) -> Result<ExitCode, Failure> {
+    let done = match &args.subcommand {
+        PermissionSubcommand::Get(args) => get::get(args),
+        PermissionSubcommand::Request(args) => request::request(args),
+        PermissionSubcommand::Set(args) => set::set(args),
+        PermissionSubcommand::List(args) => list::list(args),
+        PermissionSubcommand::Revoke(args) => revoke::revoke(args),
+        PermissionSubcommand::Cleanup(args) => cleanup::cleanup(args),
     };
     match done {
         Ok(code) => Ok(code),

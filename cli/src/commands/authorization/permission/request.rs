@@ -42,24 +42,22 @@ pub(crate) struct PermissionRequestCommand {
     store: StoreOptions,
 }
 
-pub(super) fn request(
-    asked: &PermissionRequestCommand,
-) -> Result<ExitCode, PermissionCommandError> {
-    let (source, calls) = asked.question.read()?;
-    let moment = asked.store.moment()?;
-    let shown = match asked.withhold_inputs {
+pub(super) fn request(args: &PermissionRequestCommand) -> Result<ExitCode, PermissionCommandError> {
+    let (source, calls) = args.question.read()?;
+    let moment = args.store.moment()?;
+    let shown = match args.withhold_inputs {
         true => ShownInputs::Withheld,
         false => ShownInputs::Whole,
     };
-    let terms = PermissionTerms { shown, ..terms(&asked.domains)? };
-    let drafts = match &asked.drafts {
+    let terms = PermissionTerms { shown, ..terms(&args.domains)? };
+    let drafts = match &args.drafts {
         Some(drafts) => drafts.clone(),
-        None => asked.store.state.path()?.join("drafts"),
+        None => args.store.state.path()?.join("drafts"),
     };
-    let mut store = asked.store.open(terms)?;
+    let mut store = args.store.open(terms)?;
     let filed = store.file_request(&source, &calls, &moment, &drafts)?;
-    let (lodged, paths) = filed.parts();
-    match asked.store.format {
+    let (filed_request, paths) = filed.parts();
+    match args.store.format {
         Format::Human => {
             let what = match &filed {
                 FilingOutcome::New(..) => "waiting for an answer",
@@ -70,13 +68,13 @@ pub(super) fn request(
             }
         }
         Format::Json => {
-            let data = lodged.file.as_deref().map(PermissionRequestFile::read).transpose();
+            let data = filed_request.file.as_deref().map(PermissionRequestFile::read).transpose();
             let data = data.map_err(Failure::Message)?.map(|file| file.data);
             output::line(json!({
-                "id": lodged.ask.id,
-                "sha256": lodged.ask.sha256.to_string(),
+                "id": filed_request.ask.id,
+                "sha256": filed_request.ask.sha256.to_string(),
                 "files": paths.iter().map(|path| output::path(path)).collect::<Vec<_>>(),
-                "new": lodged.file.is_some(),
+                "new": filed_request.file.is_some(),
                 "data": data,
                 "traceparent": moment.traceparent.to_string(),
             }))?;

@@ -1,5 +1,4 @@
-//! `permission revoke`: revokes grants, or lifts a denial. An answer given before never becomes
-//! valid again.
+//! `permission revoke`: revokes grants or lifts a denial. An old answer never becomes valid again.
 
 use std::process::ExitCode;
 
@@ -41,14 +40,14 @@ pub(crate) struct PermissionRevokeCommand {
     store: StoreOptions,
 }
 
-pub(super) fn revoke(asked: &PermissionRevokeCommand) -> Result<ExitCode, PermissionCommandError> {
-    let moment = asked.store.moment()?;
-    let mut store = asked.store.open(PermissionTerms::default())?;
-    let change = match (&asked.tool, asked.grant) {
+pub(super) fn revoke(args: &PermissionRevokeCommand) -> Result<ExitCode, PermissionCommandError> {
+    let moment = args.store.moment()?;
+    let mut store = args.store.open(PermissionTerms::default())?;
+    let change = match (&args.tool, args.grant) {
         (None, Some(id)) => store.revoke_grant(id, &moment)?,
         (Some(tool), id) => {
-            let source = asked.source.required()?;
-            match asked.denial {
+            let source = args.source.required()?;
+            match args.denial {
                 true => store.remove_denial(&source, tool, &moment)?,
                 false => store.revoke(&source, tool, id, &moment)?,
             }
@@ -62,7 +61,7 @@ pub(super) fn revoke(asked: &PermissionRevokeCommand) -> Result<ExitCode, Permis
         PermissionChange::Lifted { source, tool } => (source, tool, Vec::new(), true),
         _ => return Err(Failure::Message("store: unexpected change".into()).into()),
     };
-    match asked.store.format {
+    match args.store.format {
         Format::Human => {
             let what = if lifted { "no longer denied" } else { "revoked" };
             let (source, tool) = (source.to_string(), tool.to_string());

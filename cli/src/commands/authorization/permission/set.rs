@@ -1,6 +1,5 @@
-//! `permission set`: takes an answer from a file, or writes one from the options, and applies it if
-//! its signer or owner is entitled. An answer from the options is written to a file first, so that
-//! the answer in the trail can be read later.
+//! `permission set`: applies an answer if its signer or owner is entitled. An answer from the
+//! options is written to a file first, so that the answer in the trail can be read later.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
@@ -42,11 +41,11 @@ pub(crate) enum GrantArgumentsOption {
 Example: toolexec permission set --request drafts/permissions/PR-….json \\
            --grant toolexec.run.python --uses 1
          toolexec permission set PR-….json.answer.json \\
-           --allowed-signers /etc/toolexec/allowed_signers
+           --approvers /etc/toolexec/allowed_signers
 
 With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and records
 it. An answer is accepted if <answer>.sig (or --signature) is a signature of its bytes in namespace
-permission.tool-exec@threegate by a key of --allowed-signers, or if its file belongs to a --uid and
+permission.tool-exec@threegate by a key of --approvers, or if its file belongs to a --uid and
 no other user may write it. Without either option your own files are accepted. A requested tool
 that is not granted is denied.
 Exit status: 0 accepted; 2 not accepted; 3 usage or internal error.
@@ -88,40 +87,40 @@ pub(crate) struct PermissionSetCommand {
     #[arg(long, value_name = "FILE")]
     signature: Vec<PathBuf>,
     /// Accept answers signed by keys in this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "approvers", value_name = "FILE")]
     allowed_signers: Option<PathBuf>,
     /// Reject the keys in this file: an OpenSSH KRL, or public keys, one per line
     #[arg(long, value_name = "FILE", requires = "allowed_signers")]
     revoked: Option<PathBuf>,
     /// Accept unsigned answers in files of this user; can be repeated
-    /// [default: the current user, unless --allowed-signers is given]
+    /// [default: the current user, unless --approvers is given]
     #[arg(long = "uid", value_name = "UID")]
     uids: Vec<u32>,
     #[command(flatten)]
     store: StoreOptions,
 }
 
-pub(super) fn set(asked: &PermissionSetCommand) -> Result<ExitCode, PermissionCommandError> {
-    let path = match (&asked.answer, &asked.request) {
+pub(super) fn set(args: &PermissionSetCommand) -> Result<ExitCode, PermissionCommandError> {
+    let path = match (&args.answer, &args.request) {
         (Some(answer), _) => answer.clone(),
-        (None, Some(request)) => write_answer(asked, request)?,
+        (None, Some(request)) => write_answer(args, request)?,
         (None, None) => {
             return Err(Failure::Message("no answer; help: name one, or --request".into()).into());
         }
     };
-    if asked.write_only {
+    if args.write_only {
         output::line(format_args!("{}: written, not recorded", human::name(&path)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let moment = asked.store.moment()?;
-    let accepted = accept(asked, &path, moment.now)?;
-    let mut store = asked.store.open(PermissionTerms::default())?;
+    let moment = args.store.moment()?;
+    let accepted = accept(args, &path, moment.now)?;
+    let mut store = args.store.open(PermissionTerms::default())?;
     let source = accepted.answer().answers.source.clone();
     let change = store.set(&source, &accepted, &moment)?;
     let PermissionChange::Answered { request, granted, denied, .. } = &change else {
         return Err(Failure::Message("store: unexpected change".into()).into());
     };
-    match asked.store.format {
+    match args.store.format {
         Format::Human => print_result(granted, denied, &accepted)?,
         Format::Json => output::line(json!({
             "request": request,
@@ -153,44 +152,44 @@ fn print_result(
 
 /// Writes the answer from the options and its signature. Returns the path of the answer.
 fn write_answer(
-    asked: &PermissionSetCommand,
+    args: &PermissionSetCommand,
     request: &Path,
 ) -> Result<PathBuf, PermissionCommandError> {
     let bytes = read_document(request, PERMISSION_REQUEST_BYTES_MAX)?;
     let refuse =
         |why: String| PermissionCommandError::Refused(format!("{}: {why}", human::name(request)));
     let file = PermissionRequestFile::read(&bytes).map_err(refuse)?;
-    if asked.grant.is_empty() && asked.deny.is_empty() {
+    if args.grant.is_empty() && args.deny.is_empty() {
         let why = "no answer; help: name tools with --grant or --deny; the rest is denied";
         return Err(refuse(why.to_owned()));
     }
-    let mut named = asked.grant.iter().chain(&asked.deny);
+    let mut named = args.grant.iter().chain(&args.deny);
     if let Some(other) = named.find(|tool| !file.data.requested_tools.contains(tool)) {
         return Err(refuse(format!("tool `{other}` was not requested; help: remove it")));
     }
     let limits = GrantLimits {
-        uses: asked.uses,
-        expires_utc: asked.expires,
-        arguments: match asked.arguments {
+        uses: args.uses,
+        expires_utc: args.expires,
+        arguments: match args.arguments {
             GrantArgumentsOption::Any => CoveredInputs::Any,
             GrantArgumentsOption::AsRequested => CoveredInputs::AsRequested,
         },
     };
     let limits = match limits == GrantLimits::default() {
         true => BTreeMap::new(),
-        false => asked.grant.iter().map(|tool| (tool.clone(), limits)).collect(),
+        false => args.grant.iter().map(|tool| (tool.clone(), limits)).collect(),
     };
     let answers = AnsweredRequest { id: file.id, sha256: Sha256::of(&bytes), source: file.source };
     let data = AnswerData {
-        granted: asked.grant.clone(),
-        denied: asked.deny.clone(),
-        commentary: asked.commentary.clone(),
+        granted: args.grant.clone(),
+        denied: args.deny.clone(),
+        commentary: args.commentary.clone(),
     };
     let bytes = PermissionAnswer::new(answers, data, limits).bytes();
     // Writes and signs only an answer that `set` can read back.
     PermissionAnswer::read(&bytes).map_err(|error| refuse(error.to_string()))?;
     let path = with_suffix(request, ".answer.json");
-    let signature = match &asked.key {
+    let signature = match &args.key {
         None => None,
         Some(key) => match SigningIdentity::of_file(key) {
             Ok(mut signer) => Some(signer.sign(PERMISSION_NAMESPACE, &bytes)?),
@@ -214,7 +213,7 @@ fn with_suffix(path: &Path, end: &str) -> PathBuf {
 }
 
 fn accept(
-    asked: &PermissionSetCommand,
+    args: &PermissionSetCommand,
     path: &Path,
     now: UtcTime,
 ) -> Result<AcceptedAnswer, PermissionCommandError> {
@@ -222,9 +221,9 @@ fn accept(
     let found = file.metadata().map_err(Failure::io(path))?;
     let owner = FileOwner { uid: found.uid(), mode: found.mode() };
     let bytes = read_whole(file, path)?;
-    let signatures = signatures(asked, path)?;
+    let signatures = signatures(args, path)?;
     let evidence = AnswerEvidence { signatures: &signatures, owner: Some(owner), now };
-    let accepted = rules(asked)?.accept(&bytes, &evidence);
+    let accepted = rules(args)?.accept(&bytes, &evidence);
     accepted
         .map_err(|error| PermissionCommandError::Refused(format!("{}: {error}", human::name(path))))
 }
@@ -240,11 +239,11 @@ fn read_whole(file: File, path: &Path) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn signatures(asked: &PermissionSetCommand, answer: &Path) -> Result<Vec<SignatureFile>, Failure> {
+fn signatures(args: &PermissionSetCommand, answer: &Path) -> Result<Vec<SignatureFile>, Failure> {
     let usual = with_suffix(answer, ".sig");
-    let there = asked.signature.is_empty() && usual.symlink_metadata().is_ok();
+    let there = args.signature.is_empty() && usual.symlink_metadata().is_ok();
     let usual = if there { vec![usual] } else { Vec::new() };
-    let paths = asked.signature.iter().chain(&usual);
+    let paths = args.signature.iter().chain(&usual);
     let read = |path: &PathBuf| {
         let bytes = read_document(path, SIGNATURE_BYTES_MAX)?;
         Ok(SignatureFile { name: output::path(path), bytes })
@@ -252,20 +251,19 @@ fn signatures(asked: &PermissionSetCommand, answer: &Path) -> Result<Vec<Signatu
     paths.take(SIGNATURE_FILES_MAX).map(read).collect()
 }
 
-fn rules(asked: &PermissionSetCommand) -> Result<AnswerRules, Failure> {
-    let Some(file) = &asked.allowed_signers else {
-        let mut uids: std::collections::BTreeSet<u32> = asked.uids.iter().copied().collect();
+fn rules(args: &PermissionSetCommand) -> Result<AnswerRules, Failure> {
+    let Some(file) = &args.allowed_signers else {
+        let mut uids: std::collections::BTreeSet<u32> = args.uids.iter().copied().collect();
         if uids.is_empty() {
-            // A user who can write the store could change it directly, so their answers are
-            // accepted.
+            // A user who can write the store could change it directly.
             uids.insert(rustix::process::geteuid().as_raw());
         }
         return Ok(AnswerRules { signers: None, uids });
     };
     let signers = read_signers(file)?;
-    let signers = match &asked.revoked {
+    let signers = match &args.revoked {
         Some(revoked) => signers.with_revoked(read_revoked(revoked)?),
         None => signers,
     };
-    Ok(AnswerRules { signers: Some(signers), uids: asked.uids.iter().copied().collect() })
+    Ok(AnswerRules { signers: Some(signers), uids: args.uids.iter().copied().collect() })
 }

@@ -112,8 +112,8 @@ impl QuestionOptions {
         }
         let mut calls = PermissionCalls::new();
         for tool in &self.tools {
-            let asked = calls.add(tool.clone(), Vec::new());
-            asked.map_err(|error| PermissionCommandError::Refused(error.to_string()))?;
+            let added = calls.add(tool.clone(), Vec::new());
+            added.map_err(|error| PermissionCommandError::Refused(error.to_string()))?;
         }
         Ok((self.source.required()?, calls))
     }

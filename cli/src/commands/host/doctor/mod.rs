@@ -1,9 +1,7 @@
 //! `toolexec doctor`: checks the requirements of this host, checks a spool, and builds the caches
-//! that a language needs once per host. With a cache, no run needs a network or minutes of
-//! compilation.
-//!
-//! A cache appears complete or not at all: it is built beside its final path and renamed. It must
-//! never be built by a run, and never with more than the caller's rights.
+//! of languages, so that no run needs a network or minutes of compilation. A cache appears complete
+//! or not at all: it is built beside its final path and renamed. It must never be built by a run,
+//! and never with more than the caller's rights.
 
 mod args;
 mod go;
@@ -29,20 +27,20 @@ use crate::output;
 
 pub(crate) use args::DoctorCommand;
 
-pub(in crate::commands) fn doctor(asked: &DoctorCommand) -> Result<ExitCode, Failure> {
-    if let Some(spool) = &asked.spool {
-        return spool::examine(spool, asked);
+pub(in crate::commands) fn doctor(args: &DoctorCommand) -> Result<ExitCode, Failure> {
+    if let Some(spool) = &args.spool {
+        return spool::examine(spool, args);
     }
-    if asked.build_cache.is_empty() {
-        return host::examine(asked);
+    if args.build_cache.is_empty() {
+        return host::examine(args);
     }
-    let caches = match &asked.cache_dir {
+    let caches = match &args.cache_dir {
         Some(dir) => std::path::absolute(dir).map_err(Failure::io(dir))?,
-        None => asked.state.path()?.join("caches"),
+        None => args.state.path()?.join("caches"),
     };
     // The tool reads the cache under another uid.
     rustix::process::umask(Mode::from_raw_mode(0o022));
-    for language in &asked.build_cache {
+    for language in &args.build_cache {
         let place = match language {
             CacheLanguage::Go => {
                 build_cache(&caches, "go", |fresh| go::build_cache(fresh, &caches))?
@@ -69,8 +67,7 @@ fn build_cache(
     let fresh = caches.join(format!(".{name}-{}", std::process::id()));
     let place = caches.join(name);
     let done = fill_and_place(&fresh, &place, fill);
-    // The directory now contains a partial cache or the older one. A failure to remove it must not
-    // hide the first error.
+    // Removes a partial or older cache. A failure must not hide the first error.
     let cleaned = remove(&fresh);
     done?;
     cleaned?;

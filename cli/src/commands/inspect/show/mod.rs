@@ -1,5 +1,4 @@
-//! `toolexec show`: prints the state of a request and the statements of its files. It verifies
-//! nothing.
+//! `toolexec show`: prints the state of a request and the statements of its files, not verified.
 
 mod page;
 
@@ -46,7 +45,7 @@ pub(crate) struct ShowCommand {
     html: Option<PathBuf>,
     /// Verify the record of the page with the result keys in this file
     /// [default: the key of the state directory]
-    #[arg(long, value_name = "FILE", requires = "html")]
+    #[arg(long = "result-keys", value_name = "FILE", requires = "html")]
     allowed_signers: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceOptions,
@@ -58,44 +57,42 @@ pub(crate) struct ShowCommand {
 /// Limit of listed files per result. A run may leave very many.
 const FILES_SHOWN: usize = 200;
 
-/// A request: its rows in the queue, and all its records.
 struct ShownRequest {
     request_id: String,
     rows: Vec<QueueRow>,
     submitted_utc: Option<String>,
     records: Vec<PublishedResult>,
     unreadable: Vec<Failure>,
-    /// The reason why the daemon admits nothing.
     admission_stopped: Option<String>,
 }
 
-pub(in crate::commands) fn show(asked: &ShowCommand) -> Result<ExitCode, Failure> {
-    let Some(one) = find(asked)? else {
-        let (id, place) = (escape_line(&asked.id), asked.place.path()?);
+pub(in crate::commands) fn show(args: &ShowCommand) -> Result<ExitCode, Failure> {
+    let Some(one) = find(args)? else {
+        let (id, place) = (escape_line(&args.id), args.place.path()?);
         output::note(format_args!("{id}: no such request or result in {}", place.display()));
         return Ok(ExitCode::from(2));
     };
-    if let Some(to) = &asked.html {
+    if let Some(to) = &args.html {
         let Some(record) = final_record(one.records) else {
-            let id = escape_line(&asked.id);
+            let id = escape_line(&args.id);
             output::note(format_args!("{id}: no record yet; help: run `toolexec wait {id}`"));
             return Ok(ExitCode::from(2));
         };
-        return page::write(&record.path, to, asked.allowed_signers.as_deref(), &asked.place.state);
+        return page::write(&record.path, to, args.allowed_signers.as_deref(), &args.place.state);
     }
-    match asked.format {
+    match args.format {
         Format::Human => output::text(&one.human())?,
         Format::Json => output::line(one.json())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn find(asked: &ShowCommand) -> Result<Option<ShownRequest>, Failure> {
-    if asked.id.contains('/') {
-        return one_result(Path::new(&asked.id)).map(Some);
+fn find(args: &ShowCommand) -> Result<Option<ShownRequest>, Failure> {
+    if args.id.contains('/') {
+        return one_result(Path::new(&args.id)).map(Some);
     }
-    let place = asked.place.path()?;
-    find_in(&place, &asked.id)
+    let place = args.place.path()?;
+    find_in(&place, &args.id)
 }
 
 /// Returns the text of `show` for an id or a result directory.
@@ -133,7 +130,7 @@ fn one_result(path: &Path) -> Result<ShownRequest, Failure> {
     let path = fs::canonicalize(path).map_err(Failure::io(path))?;
     let published = PublishedResult::at(path.clone());
     let request_id = match &published.summary {
-        Some(said) => said.request_id.clone(),
+        Some(summary) => summary.request_id.clone(),
         None => {
             let name = published.name();
             let of_name = request_of(&name).map(str::to_owned);
@@ -219,10 +216,11 @@ fn record_lines(record: &PublishedResult) -> Vec<String> {
     let path = escape_line(&output::path(&record.path));
     let mut lines = vec![format!("record     {path}")];
     match &record.summary {
-        Some(said) => {
-            let (outcome, code) = (&said.outcome, said.exit_code);
-            let told = format!("  outcome  {outcome}, exit code {code}, at {}", said.created_utc);
-            lines.push(escape_line(&told));
+        Some(summary) => {
+            let (outcome, code) = (&summary.outcome, summary.exit_code);
+            let text =
+                format!("  outcome  {outcome}, exit code {code}, at {}", summary.created_utc);
+            lines.push(escape_line(&text));
             let why = record.reason().map_or_else(Vec::new, reason::lines);
             lines.extend(why.into_iter().map(|line| format!("  reason   {line}")));
         }
@@ -236,27 +234,26 @@ fn record_lines(record: &PublishedResult) -> Vec<String> {
         lines.push(format!("  … and {more} more"));
     }
     lines.push(format!(
-        "  not verified here: run toolexec verify {path}, with the signer in --allowed-signers"
+        "  not verified here: run toolexec verify {path}, with the keys of its host in --result-keys"
     ));
     lines
 }
 
 fn record_json(record: &PublishedResult) -> Value {
     let files = files_of(&record.path);
-    let said = record.summary.as_ref();
+    let summary = record.summary.as_ref();
     json!({
         "result_id": record.name(),
         "record": output::path(&record.path),
-        "outcome": said.map(|said| &said.outcome),
-        "exit_code": said.map(|said| said.exit_code),
+        "outcome": summary.map(|summary| &summary.outcome),
+        "exit_code": summary.map(|summary| summary.exit_code),
         "reason": record.reason(),
-        "created_utc": said.map(|said| &said.created_utc),
+        "created_utc": summary.map(|summary| &summary.created_utc),
         "files": files.iter().map(|(name, bytes)| json!({"path": name, "bytes": bytes})).collect::<Vec<_>>(),
     })
 }
 
-/// Returns the files of a result with their sizes, by name. Directories that cannot be listed are
-/// left out.
+/// Returns names and sizes, by name. Directories that cannot be listed are left out.
 fn files_of(result: &Path) -> Vec<(String, u64)> {
     let mut files = Vec::new();
     let mut directories: Vec<PathBuf> = vec![result.to_owned()];

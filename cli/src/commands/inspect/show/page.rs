@@ -11,26 +11,25 @@ use crate::failure::Failure;
 use crate::output;
 use crate::output::page::{VerificationState, page_of};
 
-/// Renders the page of a record and writes it to the requested file.
 pub(super) fn write(
     dir: &Path,
     to: &Path,
     allowed_signers: Option<&Path>,
     state: &StateOption,
 ) -> Result<ExitCode, Failure> {
-    let standing = match verify::verify_directory(dir, allowed_signers, state) {
+    let verification_state = match verify::verify_directory(dir, allowed_signers, state) {
         Ok(Ok(verified)) => VerificationState::Verified(Box::new(verified)),
         Ok(Err(faults)) => VerificationState::Faulty(faults),
         // Keys that were named must exist.
         Err(failure) if allowed_signers.is_some() => return Err(failure),
         Err(failure) => VerificationState::NotVerified(failure.to_string()),
     };
-    let Some(page) = page_of(dir, &standing) else {
+    let Some(page) = page_of(dir, &verification_state) else {
         let shown = dir.display();
         return Err(Failure::Message(format!("{shown}: no page: its record cannot be read")));
     };
     write_page(&page, to)?;
-    Ok(ExitCode::from(u8::from(matches!(standing, VerificationState::Faulty(_)))))
+    Ok(ExitCode::from(u8::from(matches!(verification_state, VerificationState::Faulty(_)))))
 }
 
 /// Writes the page. An existing file may belong to someone else and is never replaced.

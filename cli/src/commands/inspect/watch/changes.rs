@@ -1,5 +1,4 @@
-//! Changes of a spool, one line each: for programs, and for output that is not a terminal. It must
-//! never report a change twice or omit one that it saw.
+//! Prints a line per change of a spool. It must never report a change twice or omit one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -24,7 +23,6 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Under load every file causes a hint. Reading takes at most a fifth of the time.
 const REST_MIN: Duration = Duration::from_millis(100);
 const REST_FACTOR: u32 = 4;
-/// The state that was reported last.
 #[derive(Default)]
 struct ReportedState {
     daemon: Option<(&'static str, bool)>,

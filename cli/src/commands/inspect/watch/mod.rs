@@ -21,8 +21,8 @@ Example: toolexec watch --spool /var/spool/toolexec
 
 On a terminal of at least 80 columns and 20 rows: queued requests, requests in flight with their
 usage, and the latest outcomes. `?` shows the keys, q quits. `r` shows the review of a request;
-with --approver and --key (or --agent) `a` approves one and `x` rejects it, like the commands of
-these names.
+with --approver and --key (or --ssh-agent) `a` approves it and `x` rejects it, like the commands
+of these names.
 Elsewhere: a line for each change of a request or of the daemon, until the command is ended or its
 output is closed.
 With --format json, each line is one object: {\"at_utc\",\"request_id\",\"from\",\"to\",\"result_id\"}, or
@@ -38,7 +38,7 @@ pub(crate) struct WatchCommand {
     #[arg(long, value_name = "FILE", requires = "principal", conflicts_with = "agent")]
     key: Option<PathBuf>,
     /// Sign with a key of the SSH agent at $SSH_AUTH_SOCK
-    #[arg(long, requires = "principal")]
+    #[arg(long = "ssh-agent", requires = "principal")]
     agent: bool,
     #[command(flatten)]
     rules: RulesOptions,
@@ -57,15 +57,14 @@ impl WatchCommand {
     }
 }
 
-/// Watches a spool until the user or a signal ends it.
-pub(in crate::commands) fn watch(asked: &WatchCommand) -> Result<ExitCode, Failure> {
-    let place = spool_at(&asked.spool)?;
+pub(in crate::commands) fn watch(args: &WatchCommand) -> Result<ExitCode, Failure> {
+    let place = spool_at(&args.spool)?;
     let on_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
     let can_draw = on_terminal && !OutputScreen::of(&io::stdout()).is_dumb();
-    if can_draw && asked.format == Format::Human {
-        tui::show(&place, SpoolActions::new(&place, asked.signing(), asked.rules.clone()))?;
+    if can_draw && args.format == Format::Human {
+        tui::show(&place, SpoolActions::new(&place, args.signing(), args.rules.clone()))?;
     } else {
-        changes::print_changes(&place, asked.format)?;
+        changes::print_changes(&place, args.format)?;
     }
     Ok(ExitCode::SUCCESS)
 }

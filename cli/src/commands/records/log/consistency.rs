@@ -43,12 +43,12 @@ struct LogSize {
     root: Sha256,
 }
 
-pub(super) fn consistency(asked: &LogConsistencyCommand) -> Result<ExitCode, LogCommandError> {
-    let opened = OpenedLog::at(&asked.place)?;
+pub(super) fn consistency(args: &LogConsistencyCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&args.place)?;
     let head = opened.view.head();
     let newest = LogSize { entries: head.size(), root: head.root() };
-    let old = size(&opened, &asked.old)?;
-    let new = asked.new.as_deref().map_or(Ok(newest), |it| size(&opened, it))?;
+    let old = size(&opened, &args.old)?;
+    let new = args.new.as_deref().map_or(Ok(newest), |it| size(&opened, it))?;
     if let Some(newer) = [old, new].into_iter().find(|it| it.entries > newest.entries) {
         return Err(LogCommandError::CheckFailed(format!(
             "{}: the checkpoint has {} entries, but the log has {}: the log was truncated, or is \
@@ -67,7 +67,7 @@ pub(super) fn consistency(asked: &LogConsistencyCommand) -> Result<ExitCode, Log
     let proof = opened.checked(opened.view.consistency(old.entries, new.entries))?;
     let pair = |it: LogSize| (it.entries, it.root);
     let consistent = is_consistent(pair(old), pair(new), &proof);
-    match asked.format {
+    match args.format {
         Format::Human => print_human(&opened, old, new, consistent.then_some(&proof))?,
         Format::Json => output::line(json!({
             "ok": consistent,

@@ -31,11 +31,11 @@ pub(crate) struct LogExportCommand {
     pub(super) format: Format,
 }
 
-pub(super) fn export(asked: &LogExportCommand) -> Result<ExitCode, LogCommandError> {
-    let opened = OpenedLog::at(&asked.place)?;
-    refuse_other(&asked.target)?;
-    let target = asked.target.display();
-    let exported = match opened.view.export(&asked.target, &opened.keys) {
+pub(super) fn export(args: &LogExportCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&args.place)?;
+    refuse_other(&args.target)?;
+    let target = args.target.display();
+    let exported = match opened.view.export(&args.target, &opened.keys) {
         Ok(exported) => exported,
         Err(ExportError::Log(error)) => return opened.checked(Err(error)),
         Err(error) => {
@@ -44,7 +44,7 @@ pub(super) fn export(asked: &LogExportCommand) -> Result<ExitCode, LogCommandErr
             )));
         }
     };
-    match asked.format {
+    match args.format {
         Format::Human => output::line(format_args!(
             "{target}: {} entries, {} of them new: {} files, {} bytes written",
             exported.to,
@@ -54,7 +54,7 @@ pub(super) fn export(asked: &LogExportCommand) -> Result<ExitCode, LogCommandErr
         ))?,
         Format::Json => output::line(json!({
             "ok": true,
-            "target": output::path(&asked.target),
+            "target": output::path(&args.target),
             "from": exported.from,
             "to": exported.to,
             "files": exported.files,

@@ -51,7 +51,6 @@ const LISTED_MAX: usize = 20;
 /// The time within which a logged record appears among the results.
 const PUBLISHED_WITHIN: Duration = Duration::from_secs(1);
 
-/// The claims of records about the log.
 #[derive(Default)]
 struct LogClaims {
     by_index: HashMap<u64, LogClaim>,
@@ -59,30 +58,29 @@ struct LogClaims {
     faults: Vec<String>,
 }
 
-pub(super) fn fsck(asked: &LogFsckCommand) -> Result<ExitCode, LogCommandError> {
+pub(super) fn fsck(args: &LogFsckCommand) -> Result<ExitCode, LogCommandError> {
     // Read the claims before the log's head, so that every claimed entry exists.
-    let mut claims = LogClaims::of(&asked.results)?;
-    let mut opened = OpenedLog::at(&asked.place)?;
+    let mut claims = LogClaims::of(&args.results)?;
+    let mut opened = OpenedLog::at(&args.place)?;
     let checked = opened.checked(check(&opened.directory, &opened.key))?;
     let mut faults: Vec<String> = checked.faults.iter().map(ToString::to_string).collect();
     // Entries of a damaged log cannot account for records.
     let whole = faults.is_empty();
     let (mut accounts, mut removed_count) = (None, 0);
-    if whole && !asked.results.is_empty() {
+    if whole && !args.results.is_empty() {
         let mut found = opened.checked(opened.view.reconcile(&claims.by_index))?;
         if !found.unclaimed.is_empty() {
-            // Records are logged before they are published, so on an active host some may not be
-            // visible yet.
+            // Records are logged before they are published, so some may not be visible yet.
             std::thread::sleep(PUBLISHED_WITHIN);
             let seen = opened.view.head().size();
-            claims = LogClaims::of(&asked.results)?;
-            opened = OpenedLog::at(&asked.place)?;
+            claims = LogClaims::of(&args.results)?;
+            opened = OpenedLog::at(&args.place)?;
             found = opened.checked(opened.view.reconcile(&claims.by_index))?;
             let all = found.unclaimed.len();
             found.unclaimed.retain(|index| *index < seen);
             found.records -= u64::try_from(all - found.unclaimed.len()).unwrap_or(0);
         }
-        let marked = removed(asked)?;
+        let marked = removed(args)?;
         found.unclaimed.retain(|index| {
             let is_marked = marked.contains(index);
             removed_count += u64::from(is_marked);
@@ -97,7 +95,7 @@ pub(super) fn fsck(asked: &LogFsckCommand) -> Result<ExitCode, LogCommandError> 
     }
     let missing = accounts.as_ref().map_or(0, |it| it.unclaimed.len());
     let fine = faults.is_empty() && missing == 0;
-    match asked.format {
+    match args.format {
         Format::Human => print_human(&opened, &checked, accounts.as_ref(), removed_count, &faults)?,
         Format::Json => {
             print_json(&opened, (fine, &checked), accounts.as_ref(), removed_count, &faults)?;
@@ -106,19 +104,18 @@ pub(super) fn fsck(asked: &LogFsckCommand) -> Result<ExitCode, LogCommandError> 
     Ok(ExitCode::from(u8::from(!fine)))
 }
 
-/// Returns the entries whose records retention has marked. A mark proves nothing: a process that
-/// can mark can also delete.
-fn removed(asked: &LogFsckCommand) -> Result<HashSet<u64>, Failure> {
-    let of_state = asked.place.log.is_none() && asked.place.spool.is_none();
-    let path = match &asked.removed {
+/// A removal mark proves nothing: a process that can mark can also delete.
+fn removed(args: &LogFsckCommand) -> Result<HashSet<u64>, Failure> {
+    let of_state = args.place.log.is_none() && args.place.spool.is_none();
+    let path = match &args.removed {
         Some(path) => path.clone(),
-        None if of_state => asked.place.state.path()?.join("removed"),
+        None if of_state => args.place.state.path()?.join("removed"),
         None => return Ok(HashSet::new()),
     };
     let mut marked = HashSet::new();
     match each_removal_mark(&path, &mut |one| marked.extend(one.log_index)) {
         Err(RemovalMarksError::Read(_, error))
-            if asked.removed.is_none() && error.kind() == ErrorKind::NotFound => {}
+            if args.removed.is_none() && error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(Failure::Message(error.to_string())),
         Ok(()) => {}
     }
@@ -134,7 +131,6 @@ impl LogClaims {
         Ok(claims)
     }
 
-    /// Reads the bundle of every result in a tree.
     fn gather(&mut self, tree: &Path) -> Result<(), Failure> {
         let mut results = Vec::new();
         for entry in fs::read_dir(tree).map_err(Failure::io(tree))? {

@@ -24,17 +24,16 @@ pub(crate) struct LogHeadCommand {
     pub(super) format: Format,
 }
 
-/// Shows the newest checkpoint.
-pub(super) fn head(asked: &LogHeadCommand) -> Result<ExitCode, LogCommandError> {
-    let opened = OpenedLog::at(&asked.place)?;
+pub(super) fn head(args: &LogHeadCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&args.place)?;
     let (head, key) = (opened.view.head(), &opened.key);
-    if asked.note {
+    if args.note {
         output::text(head.note())?;
         return Ok(ExitCode::SUCCESS);
     }
     let beat = opened.checked(opened.view.latest_heartbeat())?;
     let (root, key_id) = (head.root().to_string(), key.id().to_string());
-    match asked.format {
+    match args.format {
         Format::Human => {
             output::line(format_args!("log        {}", key.origin()))?;
             output::line(format_args!("size       {}", head.size()))?;

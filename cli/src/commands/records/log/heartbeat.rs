@@ -28,9 +28,8 @@ pub(crate) struct LogHeartbeatCommand {
     pub(super) format: Format,
 }
 
-/// Appends a heartbeat entry.
-pub(super) fn heartbeat(asked: &LogHeartbeatCommand) -> Result<ExitCode, LogCommandError> {
-    let state = asked.state.path()?;
+pub(super) fn heartbeat(args: &LogHeartbeatCommand) -> Result<ExitCode, LogCommandError> {
+    let state = args.state.path()?;
     let place = LogOptions {
         log: None,
         spool: None,
@@ -43,7 +42,7 @@ pub(super) fn heartbeat(asked: &LogHeartbeatCommand) -> Result<ExitCode, LogComm
     let mut log = opened.checked(Log::open_within(LOG_WAIT, LogLocation::of_state(&state), key))?;
     let beat = Beat::new(clock::now(), daemon::boot_id());
     let inclusion = opened.checked(log.append(&beat.entry()))?;
-    match asked.format {
+    match args.format {
         Format::Human => output::line(format_args!(
             "{}: heartbeat of {}, entry {}",
             opened.key.origin(),

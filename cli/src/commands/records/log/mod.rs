@@ -60,17 +60,17 @@ pub(crate) enum LogSubcommand {
     Heartbeat(LogHeartbeatCommand),
 }
 
-pub(in crate::commands) fn log(asked: &LogCommand) -> Result<ExitCode, Failure> {
-    let (said, format) = match &asked.subcommand {
-        LogSubcommand::Head(asked) => (head::head(asked), asked.format),
-        LogSubcommand::Prove(asked) => (prove::prove(asked), Format::Human),
-        LogSubcommand::Consistency(asked) => (consistency::consistency(asked), asked.format),
-        LogSubcommand::Fsck(asked) => (fsck::fsck(asked), asked.format),
-        LogSubcommand::Export(asked) => (export::export(asked), asked.format),
-        LogSubcommand::Witness(asked) => (witness::witness(asked), asked.format),
-        LogSubcommand::Heartbeat(asked) => (heartbeat::heartbeat(asked), asked.format),
+pub(in crate::commands) fn log(args: &LogCommand) -> Result<ExitCode, Failure> {
+    let (result, format) = match &args.subcommand {
+        LogSubcommand::Head(args) => (head::head(args), args.format),
+        LogSubcommand::Prove(args) => (prove::prove(args), Format::Human),
+        LogSubcommand::Consistency(args) => (consistency::consistency(args), args.format),
+        LogSubcommand::Fsck(args) => (fsck::fsck(args), args.format),
+        LogSubcommand::Export(args) => (export::export(args), args.format),
+        LogSubcommand::Witness(args) => (witness::witness(args), args.format),
+        LogSubcommand::Heartbeat(args) => (heartbeat::heartbeat(args), args.format),
     };
-    match said {
+    match result {
         Ok(code) => Ok(code),
         Err(LogCommandError::Failure(failure)) => Err(failure),
         Err(LogCommandError::CheckFailed(why)) => {

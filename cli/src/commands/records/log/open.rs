@@ -34,7 +34,6 @@ const KEYS_BYTES_MAX: usize = 64 * 1024;
 /// Sufficient for the signatures of many witnesses.
 const NOTE_BYTES_MAX: usize = 64 * 1024;
 
-/// The reason why a command stops.
 pub(crate) enum LogCommandError {
     /// A check failed: exit status 1. The message names its object.
     CheckFailed(String),
@@ -88,12 +87,10 @@ impl OpenedLog {
         }
     }
 
-    /// Converts the error of a check.
     pub(crate) fn checked<T>(&self, what: Result<T, LogError>) -> Result<T, LogCommandError> {
         what.map_err(|error| explain(error, &self.directory))
     }
 
-    /// Reads a saved checkpoint of this log.
     pub(crate) fn saved(&self, path: &Path) -> Result<Checkpoint, LogCommandError> {
         let bytes = read_file(path, NOTE_BYTES_MAX)?;
         self.checkpoint(&String::from_utf8_lossy(&bytes)).map_err(|fault| {
@@ -159,7 +156,6 @@ fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, LogCommandError> {
     }
 }
 
-/// Reads the keys in a file of verifier lines.
 fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, LogCommandError> {
     let bytes = match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {

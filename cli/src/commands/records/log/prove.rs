@@ -1,5 +1,4 @@
-//! `toolexec log prove`: prints the proof of an entry against the newest checkpoint. The proof is
-//! verified before it is printed.
+//! `toolexec log prove`: verifies and prints the proof of an entry against the newest checkpoint.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,25 +34,25 @@ pub(crate) struct LogProveCommand {
 /// The first line of a proof (C2SP tlog-proof).
 const KIND: &str = "c2sp.org/tlog-proof@v1\n";
 
-pub(super) fn prove(asked: &LogProveCommand) -> Result<ExitCode, LogCommandError> {
-    let opened = OpenedLog::at(&asked.place)?;
-    let claim = match number(&asked.what) {
+pub(super) fn prove(args: &LogProveCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&args.place)?;
+    let claim = match number(&args.what) {
         Some(index) => Err(index),
-        None => Ok(claim(&asked.what)?),
+        None => Ok(claim(&args.what)?),
     };
     let index = claim.as_ref().map_or_else(|index| *index, LogClaim::index);
     let (entry, inclusion) = opened.checked(opened.view.entry(index))?;
     if claim.is_ok_and(|claim| claim.entry() != entry) {
         return Err(LogCommandError::CheckFailed(format!(
             "{}: entry {index} of the log is a different record",
-            asked.what.display()
+            args.what.display()
         )));
     }
     let text = inclusion.tlog_proof();
     Inclusion::verify(&text, &entry, &opened.key).map_err(|fault| {
         LogCommandError::CheckFailed(format!("entry {index}: the proof {fault}"))
     })?;
-    match &asked.out {
+    match &args.out {
         Some(out) => output::replace_own_file(out, KIND, text.as_bytes())?,
         None => output::text(&text)?,
     }
@@ -78,7 +77,6 @@ pub(super) fn claim_of(file: &Path) -> Result<LogClaim, LogCommandError> {
         .map_err(|fault| LogCommandError::from(format!("{}: {fault}", file.display())))
 }
 
-/// Returns the only bundle in a result directory.
 pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(Failure::io(directory))? {

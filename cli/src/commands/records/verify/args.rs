@@ -25,10 +25,10 @@ pub(crate) struct VerifyCommand {
     #[arg(value_name = "RESULT_DIR|FILE|TREE")]
     pub(super) path: PathBuf,
     /// Trust the result keys in this file [default: the key of the state directory]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "result-keys", value_name = "FILE")]
     pub(super) allowed_signers: Option<PathBuf>,
     /// Trust the log keys in this file, one verifier line each
-    /// [default: log.pub of the state directory, unless --allowed-signers is given]
+    /// [default: log.pub of the state directory, unless --result-keys is given]
     #[arg(long, value_name = "FILE")]
     pub(super) log_key: Option<PathBuf>,
     /// Verify approvals again with the keys in this file [default: not verified]

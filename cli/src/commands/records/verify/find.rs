@@ -35,7 +35,6 @@ pub(super) fn at(path: &Path) -> Result<VerifyTarget, Failure> {
     Ok(if is_result(&real) { VerifyTarget::Result(real) } else { VerifyTarget::Nothing })
 }
 
-/// An entry of a tree that must be reported.
 pub(super) enum TreeEntry<'a> {
     Result(&'a Path),
     /// A bundle outside a result directory.
@@ -96,9 +95,8 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().unwrap_or_default().to_string_lossy().starts_with('.')
 }
 
-/// Returns whether a directory counts as a result: by its name, even if its record is missing, or
-/// by a part of a record in it, under any name. A bundle may also exist alone; it belongs to a
-/// result only beside another part of one.
+/// A directory is a result by its name, even without a record, or by a part of a record in it. A
+/// bundle may also exist alone, so it makes a result only beside another part.
 fn is_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if is_hidden(path) || path.is_file() {

@@ -25,15 +25,15 @@ pub(crate) use trust::named_with_log;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
 
-pub(in crate::commands) fn verify(asked: &VerifyCommand) -> Result<ExitCode, Failure> {
-    let shown = VerdictPrinter::new(asked.format);
-    let (trust, history) = trust::trust(asked)?;
+pub(in crate::commands) fn verify(args: &VerifyCommand) -> Result<ExitCode, Failure> {
+    let shown = VerdictPrinter::new(args.format);
+    let (trust, history) = trust::trust(args)?;
     let trust = match history.transpose() {
         Ok(Some(history)) => trust.with_history(history),
         Ok(None) => trust,
         Err(problem) => {
             // This log is not the one that was seen before, so the records cannot be trusted.
-            let log = asked.log.as_deref().unwrap_or(&asked.path);
+            let log = args.log.as_deref().unwrap_or(&args.path);
             shown.print_faults(log, &[problem.to_string()])?;
             return Ok(ExitCode::from(1));
         }
@@ -46,7 +46,7 @@ pub(in crate::commands) fn verify(asked: &VerifyCommand) -> Result<ExitCode, Fai
         pending_replays: Vec::new(),
         printer: shown,
     };
-    match find::at(&asked.path)? {
+    match find::at(&args.path)? {
         VerifyTarget::Bundle(file) => judge.bundle(&file)?,
         VerifyTarget::Result(dir) => judge.result(&dir, records::verify(&dir, &judge.trust))?,
         VerifyTarget::Tree(root) => {
@@ -57,7 +57,7 @@ pub(in crate::commands) fn verify(asked: &VerifyCommand) -> Result<ExitCode, Fai
     }
     judge.finish_pending()?;
     judge.printer.end_of_tree();
-    let good = judge.printer.all_good(&asked.path)?;
+    let good = judge.printer.all_good(&args.path)?;
     Ok(ExitCode::from(u8::from(!good)))
 }
 
@@ -90,7 +90,6 @@ pub(in crate::commands) fn verify_directory(
     Ok(records::verify(dir, &trust.with_logs(logs)))
 }
 
-/// The state of one call of `verify`.
 struct TreeVerifier {
     trust: Trust,
     across: CrossRecordCheck,
@@ -110,8 +109,7 @@ struct PendingReplay {
 }
 
 impl TreeVerifier {
-    /// Handles an entry of the tree. Verdicts of earlier results are printed before any other
-    /// entry.
+    /// Prints the verdicts of earlier results before any other entry.
     fn visit(&mut self, seen: TreeEntry<'_>) -> Result<(), Failure> {
         match seen {
             TreeEntry::Result(dir) => {
@@ -127,7 +125,7 @@ impl TreeVerifier {
                 match self.bundle(file) {
                     // An unreadable bundle does not stop the others.
                     Err(error) => self.printer.print_invalid(file, &error.to_string()),
-                    told => told,
+                    result => result,
                 }
             }
             TreeEntry::NotADirectory(file) => {
@@ -142,7 +140,6 @@ impl TreeVerifier {
         }
     }
 
-    /// Verifies the collected results.
     fn verify_batch(&mut self) -> Result<(), Failure> {
         let batch = std::mem::take(&mut self.batch);
         let verdicts = parallel::verify_all(&batch, &self.trust);
@@ -196,7 +193,6 @@ impl TreeVerifier {
     }
 }
 
-/// Returns the real path for a fault, which escapes it.
 fn name_of(path: &Path) -> String {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned()
 }

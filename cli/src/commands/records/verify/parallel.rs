@@ -8,13 +8,11 @@ use std::thread::{self, available_parallelism};
 
 use records::{Trust, VerifiedRecord, VerifyError};
 
-/// Limit of results that are verified before their verdicts are printed. Their front matter is in
-/// memory meanwhile.
+/// Limit of results per batch: their front matter is in memory until their verdicts are printed.
 pub(super) const BATCH_RESULTS_MAX: usize = 256;
 
 pub(super) type ResultVerdict = Result<VerifiedRecord, Vec<VerifyError>>;
 
-/// Returns the verdict of each directory, in order.
 pub(super) fn verify_all(dirs: &[PathBuf], trust: &Trust) -> Vec<ResultVerdict> {
     let threads = available_parallelism().map_or(1, NonZero::get).min(dirs.len());
     if threads < 2 {

@@ -14,7 +14,6 @@ use crate::output;
 /// The verification result, with conflicts between the record and other records.
 type PrintedVerdict = Result<(VerifiedRecord, Vec<VerifyError>), Vec<VerifyError>>;
 
-/// The counts of printed verdicts.
 pub(super) struct VerdictPrinter {
     format: Format,
     all: usize,
@@ -78,7 +77,6 @@ impl VerdictPrinter {
         self.print_faults(path, &[fault.to_owned()])
     }
 
-    /// Prints a part of the tree that was skipped.
     pub(super) fn print_skipped(&mut self, path: &Path, why: &str) {
         self.skipped += 1;
         let path = escape_line(&path.to_string_lossy());

@@ -1,5 +1,5 @@
 //! Chooses the trusted keys: those of the options, else those of the state. The two are never
-//! mixed: with `--allowed-signers` the log's key must be named as well, or the log is not checked.
+//! mixed: with `--result-keys` the log's key must be named as well, or the log is not checked.
 
 use std::path::Path;
 
@@ -19,21 +19,20 @@ const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
 type CheckedHistory = Option<Result<History, HistoryError>>;
 
 /// Returns the keys of the options, or else those of the state.
-pub(super) fn trust(asked: &VerifyCommand) -> Result<(Trust, CheckedHistory), Failure> {
-    let (mut trust, mut logs) = signers(asked.allowed_signers.as_deref(), &asked.state)?;
-    if let Some(file) = &asked.log_key {
+pub(super) fn trust(args: &VerifyCommand) -> Result<(Trust, CheckedHistory), Failure> {
+    let (mut trust, mut logs) = signers(args.allowed_signers.as_deref(), &args.state)?;
+    if let Some(file) = &args.log_key {
         logs = verifier_lines(file)?;
     }
-    if let Some(file) = &asked.approvers {
-        trust = trust.with_approvers(approvers(file, asked.revoked.as_deref())?);
+    if let Some(file) = &args.approvers {
+        trust = trust.with_approvers(approvers(file, args.revoked.as_deref())?);
     }
-    let saved = asked.checkpoint.as_deref();
-    let history = asked.log.as_deref().map(|log| history(log, saved, &logs)).transpose()?;
+    let saved = args.checkpoint.as_deref();
+    let history = args.log.as_deref().map(|log| history(log, saved, &logs)).transpose()?;
     Ok((trust.with_logs(logs), history))
 }
 
-/// Returns the trusted signers: the named keys without a log, else all keys that the state ever
-/// had, with its log.
+/// Returns the named signers without a log, else all that the state ever had, with its log.
 pub(super) fn signers(
     allowed_signers: Option<&Path>,
     state: &StateOption,
@@ -42,15 +41,13 @@ pub(super) fn signers(
         return Ok((named(file)?, Vec::new()));
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
-        let help = "name the signer's keys with --allowed-signers (replay: --trust), or its state \
-                    with --state";
+        let help = "name the signer's keys with --result-keys, or its state with --state";
         Failure::with_help(&format!("no trusted key: {error}"), help)
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
 }
 
-/// Returns the named signers and log keys. No state is needed.
 pub(crate) fn named_with_log(
     allowed_signers: &Path,
     log_key: Option<&Path>,

@@ -1,6 +1,5 @@
-//! Builds a composition from the arguments. Problems that the check of the text reports with a
-//! location are left to it. Values that cannot appear in a text at all are refused by the name of
-//! their option.
+//! Builds a composition from the arguments. It refuses only values that cannot appear in a text, by
+//! the name of their option: the check of the text reports all others with a location.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,17 +20,16 @@ const SLUG_BYTES: usize = 40;
 const INPUT_FORM: &str = "write --input FILE or --input NAME=FILE";
 const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
 
-/// An opened input file.
 pub(crate) struct DraftInput {
     pub(crate) name: String,
     pub(crate) file: File,
 }
 
 /// Opens all inputs, and reports all failures together.
-pub(super) fn open_inputs(asked: &DraftCommand) -> Result<Vec<DraftInput>, Failure> {
+pub(super) fn open_inputs(args: &DraftCommand) -> Result<Vec<DraftInput>, Failure> {
     let mut inputs = Vec::new();
     let mut wrong = Vec::new();
-    for typed in &asked.inputs {
+    for typed in &args.inputs {
         match open_input(typed) {
             Ok(input) => inputs.push(input),
             Err(failure) => wrong.push(format!("--input {failure}")),
@@ -63,7 +61,7 @@ fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
 
 /// Builds the composition. The digests are not known yet.
 pub(super) fn compose(
-    asked: &DraftCommand,
+    args: &DraftCommand,
     inputs: &[DraftInput],
     now: UtcTime,
 ) -> Result<Composition, Failure> {
@@ -73,36 +71,36 @@ pub(super) fn compose(
         let name = line("--input", &it.name)?;
         Ok::<_, Failure>(ComposedInput { name, sha256 })
     };
-    let rationale = asked.network_rationale.as_deref().unwrap_or("none");
-    let hosts = asked.hosts.iter().map(|it| line("--host", it)).collect::<Result<Vec<_>, _>>()?;
+    let rationale = args.network_rationale.as_deref().unwrap_or("none");
+    let hosts = args.hosts.iter().map(|it| line("--host", it)).collect::<Result<Vec<_>, _>>()?;
     Ok(Composition {
-        id: id(asked, now)?,
+        id: id(args, now)?,
         created: now,
-        requested_by: asked.requested_by,
+        requested_by: args.requested_by,
         approval: None,
-        purpose: line("--purpose", &asked.purpose)?,
-        language: asked.language,
+        purpose: line("--purpose", &args.purpose)?,
+        language: args.language,
         backend: None,
         hosts: Some(hosts).filter(|hosts| !hosts.is_empty()),
-        cpu: line("--cpu", &asked.cpu)?,
-        memory_limit_mb: asked.memory_mb,
-        time_limit_sec: asked.time_sec,
+        cpu: line("--cpu", &args.cpu)?,
+        memory_limit_mb: args.memory_mb,
+        time_limit_sec: args.time_sec,
         inputs: inputs.iter().map(input).collect::<Result<_, _>>()?,
-        outputs_expected: asked.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
+        outputs_expected: args.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
         constraints: Constraint::SEED
             .iter()
             .map(|it| line("constraints", it))
             .collect::<Result<_, _>>()?,
-        work: ComposedWork::Command(command(asked)?),
+        work: ComposedWork::Command(command(args)?),
         risk: ComposedRisk {
-            level: asked.risk,
-            justification: line("--justification", &asked.justification)?,
-            sensitivity: asked.sensitivity,
+            level: args.risk,
+            justification: line("--justification", &args.justification)?,
+            sensitivity: args.sensitivity,
             network_rationale: line("--network-rationale", rationale)?,
         },
-        requester: asked.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
-        agent: agent(asked)?,
-        audience: asked.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
+        requester: args.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
+        agent: agent(args)?,
+        audience: args.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
     })
 }
 
@@ -111,8 +109,8 @@ fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
         .map_err(|error| Failure::Message(format!("{option}: {error}; help: write one line")))
 }
 
-fn agent(asked: &DraftCommand) -> Result<Option<ComposedAgent>, Failure> {
-    let Some(source) = asked.source.source() else { return Ok(None) };
+fn agent(args: &DraftCommand) -> Result<Option<ComposedAgent>, Failure> {
+    let Some(source) = args.source.source() else { return Ok(None) };
     let scope = source.accesscontrol.as_ref();
     Ok(Some(ComposedAgent {
         name: line("--agent", source.name.as_str())?,
@@ -132,17 +130,17 @@ fn output(typed: &str) -> Result<ComposedOutput, Failure> {
     Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
 }
 
-fn command(asked: &DraftCommand) -> Result<OneLine, Failure> {
-    match &asked.command {
+fn command(args: &DraftCommand) -> Result<OneLine, Failure> {
+    match &args.command {
         Some(typed) => line("--command", typed),
-        None => quote_words(&asked.words).map_err(|error| {
+        None => quote_words(&args.words).map_err(|error| {
             Failure::Message(format!("command: {error}; help: put it in a script"))
         }),
     }
 }
 
-fn id(asked: &DraftCommand, now: UtcTime) -> Result<RequestId, Failure> {
-    let slug = asked.slug.clone().unwrap_or_else(|| slug_of(&asked.purpose));
+fn id(args: &DraftCommand, now: UtcTime) -> Result<RequestId, Failure> {
+    let slug = args.slug.clone().unwrap_or_else(|| slug_of(&args.purpose));
     if slug.is_empty() {
         let why = "the purpose yields no slug; help: write letters, digits and dashes";
         return Err(Failure::Message(format!("--slug: {why}")));

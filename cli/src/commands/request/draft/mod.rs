@@ -26,17 +26,16 @@ use crate::output::human;
 /// The limit of the shipped policies for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
-pub(in crate::commands) fn draft(asked: &DraftCommand) -> Result<ExitCode, Failure> {
-    named_directory("--dir", &asked.dir)?;
-    let inputs = compose::open_inputs(asked)?;
-    let drafted = create_draft(asked, inputs, INPUT_BYTES_MAX, &by_schema)?;
+pub(in crate::commands) fn draft(args: &DraftCommand) -> Result<ExitCode, Failure> {
+    named_directory("--dir", &args.dir)?;
+    let inputs = compose::open_inputs(args)?;
+    let drafted = create_draft(args, inputs, INPUT_BYTES_MAX, &by_schema)?;
     match &drafted.path {
-        Some(path) => print_written(asked, path, &drafted),
-        None => refuse(asked, &drafted),
+        Some(path) => print_written(args, path, &drafted),
+        None => refuse(args, &drafted),
     }
 }
 
-/// The result of drafting a request.
 pub(crate) struct DraftOutcome {
     pub(crate) composition: Composition,
     /// The path of the written request; `None` if it would be refused.
@@ -44,17 +43,16 @@ pub(crate) struct DraftOutcome {
     violations: Vec<Violation>,
 }
 
-/// Writes the draft and copies of its inputs, unless it would be refused. The inputs may have at
-/// most `input_bytes_max` bytes in total.
+/// Writes the draft and copies of its inputs, unless it would be refused.
 pub(crate) fn create_draft(
-    asked: &DraftCommand,
+    args: &DraftCommand,
     mut inputs: Vec<DraftInput>,
     input_bytes_max: u64,
     judge: &dyn Fn(&Composition) -> Vec<Violation>,
 ) -> Result<DraftOutcome, Failure> {
     let now = clock::now();
-    let directory = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
-    let mut composition = compose::compose(asked, &inputs, now)?;
+    let directory = args.dir.strip_prefix(".").unwrap_or(&args.dir);
+    let mut composition = compose::compose(args, &inputs, now)?;
     let violations = judge(&composition);
     if human::has_error(&violations) {
         return Ok(DraftOutcome { composition, path: None, violations });
@@ -76,7 +74,6 @@ impl DraftOutcome {
         rest.cloned().collect()
     }
 
-    /// Returns the result as JSON.
     pub(crate) fn json(&self) -> Value {
         let id = self.composition.id.as_str();
         let Some(path) = &self.path else {
@@ -114,22 +111,21 @@ fn by_schema(composition: &Composition) -> Vec<Violation> {
     lint(composition, &LintRules::of_schema(ApprovalRequirement::DraftOnly))
 }
 
-/// Returns every violation of the composition's text.
 pub(crate) fn lint(composition: &Composition, rules: &LintRules) -> Vec<Violation> {
     let name = format!("{}.md", composition.id);
     rules.check(composition.to_text().as_bytes(), &name).1
 }
 
-fn refuse(asked: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failure> {
+fn refuse(args: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failure> {
     let composition = &drafted.composition;
-    let path = asked.dir.strip_prefix(".").unwrap_or(&asked.dir);
+    let path = args.dir.strip_prefix(".").unwrap_or(&args.dir);
     let path = path.join(format!("{}.md", composition.id));
     drafted.print_violations(&path);
     if drafted.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
         propose_inputs(composition);
     }
     output::note(format_args!("{}: not written", path.display()));
-    if asked.format == Format::Json {
+    if args.format == Format::Json {
         output::line(drafted.json())?;
     }
     Ok(ExitCode::from(2))
@@ -150,12 +146,12 @@ fn propose_inputs(composition: &Composition) {
 }
 
 fn print_written(
-    asked: &DraftCommand,
+    args: &DraftCommand,
     path: &Path,
     drafted: &DraftOutcome,
 ) -> Result<ExitCode, Failure> {
     drafted.print_violations(path);
-    match asked.format {
+    match args.format {
         Format::Human => {
             let path = human::name(path);
             output::line(&path)?;

@@ -1,5 +1,4 @@
-//! `toolexec lint --explain`: prints the meaning of a code, its reason, its fix and examples. All
-//! text comes from the validator; nothing may be added here.
+//! `toolexec lint --explain`: explains a code. All text comes from the validator, none from here.
 
 use std::process::ExitCode;
 
@@ -9,18 +8,18 @@ use validator::{RuleDoc, rules};
 use crate::failure::Failure;
 use crate::output;
 
-pub(super) fn explain(asked: &str) -> Result<ExitCode, Failure> {
-    let Some(rule) = RuleDoc::named(asked) else {
-        return Err(Failure::Message(unknown(asked)));
+pub(super) fn explain(code: &str) -> Result<ExitCode, Failure> {
+    let Some(rule) = RuleDoc::named(code) else {
+        return Err(Failure::Message(unknown(code)));
     };
-    output::text(&rule.explain(asked))?;
+    output::text(&rule.explain(code))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown(asked: &str) -> String {
+fn unknown(code: &str) -> String {
     const SHOWN_MAX: usize = 64;
-    let shown: String = escape_line(asked).chars().take(SHOWN_MAX).collect();
-    let near = rules::similar_codes(asked);
+    let shown: String = escape_line(code).chars().take(SHOWN_MAX).collect();
+    let near = rules::similar_codes(code);
     let meant = if near.is_empty() {
         "use a code such as command.pipeline".to_owned()
     } else {

@@ -1,5 +1,4 @@
-//! `toolexec lint`: reports every violation in every file, as text, JSON lines, or one SARIF log.
-//! Read-only.
+//! `toolexec lint`: reports every violation as text, JSON lines, or one SARIF log. Read-only.
 
 mod explain;
 mod rules;
@@ -55,7 +54,6 @@ pub(crate) struct LintCommand {
     format: LintFormat,
 }
 
-/// The violations of one file.
 struct LintedFile {
     kind: DocumentKind,
     /// The text as the validator read it.
@@ -63,7 +61,6 @@ struct LintedFile {
     violations: Vec<Violation>,
 }
 
-/// The verdict over all files.
 #[derive(Default)]
 struct LintVerdict {
     /// The first error of all files.
@@ -91,25 +88,25 @@ impl LintVerdict {
     }
 }
 
-pub(in crate::commands) fn lint(asked: &LintCommand) -> Result<ExitCode, Failure> {
-    if let Some(named) = &asked.explain {
+pub(in crate::commands) fn lint(args: &LintCommand) -> Result<ExitCode, Failure> {
+    if let Some(named) = &args.explain {
         return explain::explain(named);
     }
     let expect =
-        if asked.draft { ApprovalRequirement::DraftOnly } else { ApprovalRequirement::Approved };
-    let policy = named_or_embedded(asked.policy.as_deref())?;
-    let rules = match asked.policy {
+        if args.draft { ApprovalRequirement::DraftOnly } else { ApprovalRequirement::Approved };
+    let policy = named_or_embedded(args.policy.as_deref())?;
+    let rules = match args.policy {
         Some(_) => LintRules::of(expect, &policy),
         None => LintRules::of_ceilings(expect, &policy),
     };
     let (mut verdict, mut log) = (LintVerdict::default(), sarif::SarifLog::default());
-    for file in &asked.files {
+    for file in &args.files {
         let found = check(file, &rules);
         verdict.add(&found);
         if let Err(failure) = &found {
             output::note(failure);
         }
-        match (asked.format, found) {
+        match (args.format, found) {
             (LintFormat::Human, Ok(checked)) => print_human(file, &checked)?,
             (LintFormat::Human, Err(_)) => {}
             (LintFormat::Json, found) => print_json(file, &found)?,
@@ -117,7 +114,7 @@ pub(in crate::commands) fn lint(asked: &LintCommand) -> Result<ExitCode, Failure
             (LintFormat::Sarif, Err(failure)) => log.add_unreadable(file, &failure),
         }
     }
-    match (asked.format, verdict.error) {
+    match (args.format, verdict.error) {
         (LintFormat::Human, Some(code)) => {
             output::line(format_args!("try: toolexec lint --explain {}", code.as_str()))?;
         }

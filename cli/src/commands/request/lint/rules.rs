@@ -9,13 +9,11 @@ use validator::{
 
 use crate::clock;
 
-/// The rules for a document.
 pub(crate) struct LintRules<'a> {
     expect: ApprovalRequirement,
     extra: ExtraRules<'a>,
 }
 
-/// The rules beyond the schema.
 enum ExtraRules<'a> {
     Nothing,
     /// Warn if a limit reaches or exceeds a ceiling.
@@ -67,8 +65,7 @@ fn ceilings(policy: &Policy) -> LimitCeilings {
     LimitCeilings { cpu_milli, memory_mb, time_sec }
 }
 
-/// Returns the request with a placeholder approval, for checks that do not depend on the approver.
-/// `None` if it has other errors.
+/// Fills in a placeholder approval, for checks that do not depend on the approver.
 pub(crate) fn as_approved(bytes: &[u8], name: &str, at: UtcTime) -> Option<Request> {
     let filled = fill_approval(bytes, &"somebody".parse().ok()?, at).ok()?;
     let draft = Draft::new(filled.bytes, name, OwnerUid::new(0)).ok()?;

@@ -6,7 +6,6 @@ use super::*;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
 
-/// Returns Python's last program.
 fn last(network: FilterNetwork, memory: MemoryWatch) -> Vec<libc::sock_filter> {
     loaded(&policy().last(Profile::Of(Language::Python), memory, network, DenialMode::ByListener))
 }
@@ -27,48 +26,48 @@ fn of(
 fn important_calls_have_the_right_answer() {
     let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
-    let (allow, told) = (ALLOW, NOTIFY);
+    let (allow, notify) = (ALLOW, NOTIFY);
     let absent = libc::SECCOMP_RET_ERRNO | 38;
     for call in ["read", "openat", "execve", "futex", "mmap", "exit_group", "kill"] {
         assert_eq!(one(call, 0), allow, "{call}");
     }
     for call in ["mount", "unshare", "setns", "ptrace", "bpf", "seccomp", "io_uring_setup"] {
-        assert_eq!(one(call, 0), told, "{call}");
+        assert_eq!(one(call, 0), notify, "{call}");
     }
     assert_eq!(one("clone3", 0), absent);
     assert_eq!(one("pkey_alloc", 0), absent);
     // CLONE_VM and others with SIGCHLD; then NEWUSER, NEWTIME, NEWNS.
     assert_eq!(one("clone", 0x3d0f00 | 17), allow);
     for flag in [0x1000_0000, 0x80, 0x2_0000, 0x4000_0000] {
-        assert_eq!(one("clone", 17 | flag), told, "{flag:#x}");
+        assert_eq!(one("clone", 17 | flag), notify, "{flag:#x}");
     }
     // TIOCSTI and TIOCLINUX with any upper half; TCGETS.
     for upper in [0, 1 << 32, 0xffff_ffff_0000_0000] {
-        assert_eq!(of(&plain, "ioctl", 0, 0x5412 | upper, 0, 0), told);
-        assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), told);
+        assert_eq!(of(&plain, "ioctl", 0, 0x5412 | upper, 0, 0), notify);
+        assert_eq!(of(&plain, "ioctl", 0, 0x541c | upper, 0, 0), notify);
         assert_eq!(of(&plain, "ioctl", 0, 0x5401 | upper, 0, 0), allow);
     }
     // FS_IOC_FIEMAP, FS_IOC_GETFSUUID, FS_IOC_GETFSSYSFSPATH, FS_IOC_GETFLAGS, TIOCSWINSZ;
     // FIONREAD, FIONBIO.
     for cmd in [0xc020_660b, 0x8011_1500, 0x8081_1501, 0x8008_6601, 0x5414] {
-        assert_eq!(of(&plain, "ioctl", 0, cmd, 0, 0), told, "{cmd:#x}");
+        assert_eq!(of(&plain, "ioctl", 0, cmd, 0, 0), notify, "{cmd:#x}");
     }
     assert_eq!([0x541b, 0x5421].map(|cmd| of(&plain, "ioctl", 0, cmd, 0, 0)), [allow, allow]);
     // PR_SET_SECCOMP, strict or a filter, with an upper half; PR_SET_NAME.
     for option in [22, 22 | 1 << 32] {
-        assert_eq!(of(&plain, "prctl", option, 2, 0, 0), told);
+        assert_eq!(of(&plain, "prctl", option, 2, 0, 0), notify);
     }
     assert_eq!(one("prctl", 15), allow);
     // A tool may set its own limits and priority, but not another process's.
-    assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, told));
+    assert_eq!((one("prlimit64", 0), one("prlimit64", 2)), (allow, notify));
     assert_eq!(of(&plain, "setpriority", 0, 0, 5, 0), allow);
-    assert_eq!(of(&plain, "setpriority", 0, 2, 5, 0), told);
-    assert_eq!(of(&plain, "setpriority", 1, 0, 5, 0), told);
+    assert_eq!(of(&plain, "setpriority", 0, 2, 5, 0), notify);
+    assert_eq!(of(&plain, "setpriority", 1, 0, 5, 0), notify);
     // The options for KSM and for system call user dispatch.
     for option in [59, 67] {
-        assert_eq!(one("prctl", option), told, "{option}");
+        assert_eq!(one("prctl", option), notify, "{option}");
     }
-    assert_eq!([12, 4].map(|advice| of(&plain, "madvise", 0, 0, advice, 0)), [told, allow]);
+    assert_eq!([12, 4].map(|advice| of(&plain, "madvise", 0, 0, advice, 0)), [notify, allow]);
 }
 
 #[test]
@@ -76,14 +75,14 @@ fn few_socket_families_are_allowed() {
     let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
     let hosts = last(FilterNetwork::Hosts, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
-    let (allow, told) = (ALLOW, NOTIFY);
+    let (allow, notify) = (ALLOW, NOTIFY);
     // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
     for family in [1, 2, 10] {
         assert_eq!(one("socket", family), allow, "{family}");
     }
     for family in [0, 16, 17, 38, 40] {
-        assert_eq!(one("socket", family), told, "{family}");
-        assert_eq!(one("socketpair", family), told, "{family}");
+        assert_eq!(one("socket", family), notify, "{family}");
+        assert_eq!(one("socketpair", family), notify, "{family}");
     }
     // With SOCK_CLOEXEC and SOCK_NONBLOCK, as TCP by name and MPTCP, with upper halves; then
     // datagram, raw and no type, and NETLINK_ROUTE.
@@ -92,30 +91,30 @@ fn few_socket_families_are_allowed() {
             assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), allow, "{kind:#x}");
         }
         for (kind, protocol) in [(1, 262), (2, 0), (2 | 0x8_0800, 17), (3, 1), (0, 0), (17, 132)] {
-            assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), told, "{kind:#x}");
+            assert_eq!(of(&hosts, "socket", family, kind, protocol, 0), notify, "{kind:#x}");
         }
         assert_eq!(of(&plain, "socket", family, 2, 17, 0), allow);
     }
     assert_eq!(of(&hosts, "socket", 1, 2, 0, 0), allow);
-    assert_eq!(of(&hosts, "socket", 16, 3, 0, 0), told);
-    assert_eq!(of(&hosts, "socket", 40, 1, 0, 0), told);
+    assert_eq!(of(&hosts, "socket", 16, 3, 0, 0), notify);
+    assert_eq!(of(&hosts, "socket", 40, 1, 0, 0), notify);
 }
 
 #[test]
 fn few_socket_options_are_allowed() {
     let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
     let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
-    let (allow, told) = (ALLOW, NOTIFY);
+    let (allow, notify) = (ALLOW, NOTIFY);
     // SO_SNDBUF and SO_RCVBUF of SOL_SOCKET, one with an upper half, and not of TCP.
     for option in [7, 8, 32, 33 | 1 << 32] {
-        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
+        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), notify, "{option}");
         assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), allow, "{option}");
         assert_eq!(of(&sampled, "setsockopt", 3, 6, option, 0), allow, "{option}");
     }
     // Socket filters, denied in every sandbox; SO_KEEPALIVE.
     for option in [26, 50, 51, 52] {
-        assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), told, "{option}");
-        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), told, "{option}");
+        assert_eq!(of(&plain, "setsockopt", 3, 1, option, 0), notify, "{option}");
+        assert_eq!(of(&sampled, "setsockopt", 3, 1, option, 0), notify, "{option}");
     }
     assert_eq!(of(&sampled, "setsockopt", 3, 1, 9, 0), allow);
 }
@@ -124,27 +123,26 @@ fn few_socket_options_are_allowed() {
 fn memory_that_cannot_be_sampled_is_denied() {
     let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
     let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
-    let (allow, told) = (ALLOW, NOTIFY);
+    let (allow, notify) = (ALLOW, NOTIFY);
     // Shared anonymous memory (0x21) cannot be sampled; private memory or a file can.
-    for (flags, when_sampled) in [(0x21, told), (0x23, told), (0x22, allow), (0x01, allow)] {
+    for (flags, when_sampled) in [(0x21, notify), (0x23, notify), (0x22, allow), (0x01, allow)] {
         assert_eq!(of(&sampled, "mmap", 0, 0, 3, flags), when_sampled, "{flags:#x}");
         assert_eq!(of(&plain, "mmap", 0, 0, 3, flags), allow, "{flags:#x}");
     }
-    assert_eq!(of(&sampled, "memfd_create", 0, 0, 0, 0), told);
+    assert_eq!(of(&sampled, "memfd_create", 0, 0, 0, 0), notify);
     for call in ["splice", "tee", "vmsplice", "sendfile"] {
-        assert_eq!((of(&plain, call, 0, 0, 0, 0), of(&sampled, call, 0, 0, 0, 0)), (allow, told));
+        assert_eq!((of(&plain, call, 0, 0, 0, 0), of(&sampled, call, 0, 0, 0, 0)), (allow, notify));
     }
-    assert_eq!(of(&sampled, "fcntl", 3, 1031, 1 << 20, 0), told);
-    // A thread as pthread_create makes it, a fork; then a thread with its own descriptor table,
-    // namespaces.
+    assert_eq!(of(&sampled, "fcntl", 3, 1031, 1 << 20, 0), notify);
+    // A thread by pthread_create, a fork; then a thread with its own descriptor table, namespaces.
     assert_eq!(of(&sampled, "clone", 0x3d_0f00, 0, 0, 0), allow);
     assert_eq!(of(&sampled, "clone", 17, 0, 0, 0), allow);
     for flags in [0x3d_0b00, 17 | 0x80, 0x3d_0f00 | 0x1000_0000] {
-        assert_eq!(of(&sampled, "clone", flags, 0, 0, 0), told, "{flags:#x}");
+        assert_eq!(of(&sampled, "clone", flags, 0, 0, 0), notify, "{flags:#x}");
     }
     assert_eq!(of(&sampled, "close_range", 3, 4, 0, 0), allow);
-    assert_eq!(of(&sampled, "close_range", 3, 4, 2, 0), told);
+    assert_eq!(of(&sampled, "close_range", 3, 4, 2, 0), notify);
     // EPOLL_CTL_ADD is rationed, DEL and MOD are not.
-    assert_eq!([1, 2, 3].map(|op| of(&sampled, "epoll_ctl", 3, op, 4, 0)), [told, allow, allow]);
+    assert_eq!([1, 2, 3].map(|op| of(&sampled, "epoll_ctl", 3, op, 4, 0)), [notify, allow, allow]);
     assert_eq!(of(&plain, "epoll_ctl", 3, 1, 4, 0), allow);
 }

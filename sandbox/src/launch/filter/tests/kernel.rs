@@ -44,10 +44,12 @@ fn answer_all(policy: &SeccompPolicy, listener: &OwnedFd) -> BTreeMap<&'static s
             assert!(waited[0].revents().contains(PollFlags::HUP), "{waited:?}");
             return counts;
         }
-        let Some(told) = sys::receive_notification(listener.as_fd()).unwrap() else { continue };
-        let (name, denial) = policy.denied(told.call).unwrap();
+        let Some(notification) = sys::receive_notification(listener.as_fd()).unwrap() else {
+            continue;
+        };
+        let (name, denial) = policy.denied(notification.call).unwrap();
         *counts.entry(name).or_default() += 1;
-        sys::answer_notification(listener.as_fd(), told.id, denial.errno()).unwrap();
+        sys::answer_notification(listener.as_fd(), notification.id, denial.errno()).unwrap();
     }
 }
 
@@ -125,7 +127,7 @@ fn no_runtime_makes_a_violating_call() {
             // The child inherits this thread's filters.
             std::process::Command::new(words[0]).args(&words[1..]).output()
         });
-        let told = answer_all(&policy(), &handed.recv().unwrap());
+        let counts = answer_all(&policy(), &handed.recv().unwrap());
         let output = match runtime.join().unwrap() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 println!("skipped: {} does not exist", words[0]);
@@ -133,9 +135,9 @@ fn no_runtime_makes_a_violating_call() {
             }
             output => output.unwrap(),
         };
-        println!("{profile:?} was denied {told:?}");
-        assert!(output.status.success(), "{profile:?} {told:?} {output:?}");
-        for call in told.keys() {
+        println!("{profile:?} was denied {counts:?}");
+        assert!(output.status.success(), "{profile:?} {counts:?} {output:?}");
+        for call in counts.keys() {
             let (_, denial) = policy().denied(number(call)).unwrap();
             assert_ne!(denial, CallDenial::Escape, "{profile:?} {call}");
         }
@@ -154,8 +156,7 @@ fn a_second_listener_is_refused() {
             FilterNetwork::Hosts,
             answered,
         );
-        // No listener answers here. The kernel itself refuses the second listener, not the first
-        // filter: the outer program allows seccomp(2).
+        // The kernel refuses the second listener, not the first filter, which allows seccomp(2).
         let first = sys::load_seccomp_listening(&policy.outer().with_token(ProbeToken::new(TOKEN)))
             .unwrap();
         let second = sys::load_seccomp_listening(&last.with_token(ProbeToken::new(TOKEN)));
@@ -205,13 +206,13 @@ mod ways_in {
                 .env(CHOICE, way)
                 .output()
                 .unwrap();
-            let said = String::from_utf8_lossy(&ran.stdout);
-            assert!(said.contains("running 1 test") && !said.contains("answered"), "{said}");
+            let stdout = String::from_utf8_lossy(&ran.stdout);
+            assert!(stdout.contains("running 1 test") && !stdout.contains("answered"), "{stdout}");
             match ran.status.signal() {
                 Some(libc::SIGSEGV) if way == "i386" => {
                     println!("skipped: this kernel has no {way} calls to filter");
                 }
-                signal => assert_eq!(signal, Some(libc::SIGSYS), "{way}: {said}"),
+                signal => assert_eq!(signal, Some(libc::SIGSYS), "{way}: {stdout}"),
             }
         }
     }

@@ -1,6 +1,5 @@
-//! Checks that the texts agree and that the compiled programs do what the texts say: for every
-//! call, in our own interpreter and in the kernel. The checks must not depend on how the compiler
-//! works.
+//! Checks that the texts agree and that the compiled programs do what they say, for every call, in
+//! our own interpreter and in the kernel. Must not depend on how the compiler works.
 
 mod answers;
 mod bpf_vm;
@@ -83,21 +82,21 @@ fn the_last_filter_takes_the_launchers_calls_away() {
 #[test]
 fn a_denial_means_the_same_everywhere() {
     let policy = policy();
-    let told = |call| {
+    let denial_of = |call| {
         policy.denied(number(call)).map(|(name, denial)| {
             assert_eq!(name, call);
             denial
         })
     };
     for call in ["mount", "unshare", "ptrace", "keyctl", "bpf", "clone", "process_vm_readv"] {
-        assert_eq!(told(call), Some(CallDenial::Escape), "{call}");
+        assert_eq!(denial_of(call), Some(CallDenial::Escape), "{call}");
     }
     for call in ["io_uring_setup", "inotify_init1", "ioctl", "prlimit64", "sched_setaffinity"] {
-        assert_eq!(told(call), Some(CallDenial::Refused(libc::EPERM)), "{call}");
+        assert_eq!(denial_of(call), Some(CallDenial::Refused(libc::EPERM)), "{call}");
     }
-    assert_eq!(told("socket"), Some(CallDenial::Refused(libc::EAFNOSUPPORT)));
-    assert_eq!(told("memfd_create"), Some(CallDenial::Refused(libc::ENOSYS)));
+    assert_eq!(denial_of("socket"), Some(CallDenial::Refused(libc::EAFNOSUPPORT)));
+    assert_eq!(denial_of("memfd_create"), Some(CallDenial::Refused(libc::ENOSYS)));
     for call in ["clone3", "read", "execve"] {
-        assert_eq!(told(call), None, "{call}");
+        assert_eq!(denial_of(call), None, "{call}");
     }
 }

@@ -171,7 +171,7 @@ fn a_call_with_the_token_is_denied_at_once() {
     for (profile, memory, network, answered) in variants() {
         let rules = policy.rules(profile, memory, network);
         let last = loaded(&policy.last(profile, memory, network, answered));
-        let mut told = 0;
+        let mut notified = 0;
         for number in numbers() {
             let with = |word| answer(&last, number, [u64::MAX, 0, 0, 0, 0, word]);
             let plain = with(u64::MAX);
@@ -188,9 +188,9 @@ fn a_call_with_the_token_is_denied_at_once() {
                 panic!("{number} is allowed and notified");
             };
             assert_eq!(with(TOKEN), denied(*denial, DenialMode::ByErrno), "{number}");
-            told += 1;
+            notified += 1;
         }
-        assert_eq!(told > 50, answered == DenialMode::ByListener, "{told}");
+        assert_eq!(notified > 50, answered == DenialMode::ByListener, "{notified}");
     }
 }
 

@@ -20,18 +20,16 @@ model::closed_set! {
 }
 
 model::closed_set! {
-    /// The severity of a finding.
     pub(super) enum FindingVerdict {
         Ok = "ok",
-        /// Something works less well, or not for everybody.
+        /// Something works less well, or only for some users.
         Warning = "warning",
-        /// Runs are refused, or what is promised does not hold.
+        /// Runs are refused, or a guarantee does not hold.
         Failure = "failure",
         NotChecked = "not looked at",
     }
 }
 
-/// The result of checking one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DoctorFinding {
     pub(super) topic: Topic,

@@ -1,8 +1,7 @@
-//! `toolexec doctor` without a task: the requirements of this host for runs, and the fix for each
-//! problem. It reads everything (`look`), evaluates it with a pure function (`judge`), and prints
-//! the findings (`tell`). It must never change anything, except for an empty directory that the
-//! sandbox probe creates and removes. It must never read a private key, and never stop at the first
-//! problem.
+//! `toolexec doctor` without a task: the requirements of this host, and the fix for each problem.
+//! `probe` reads everything, the pure `evaluate` finds the problems, and `report` prints them. It
+//! must never change anything but an empty directory that the sandbox probe creates and removes. It
+//! must never read a private key, and never stop at the first problem.
 
 mod evaluate;
 mod finding;

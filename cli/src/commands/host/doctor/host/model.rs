@@ -12,7 +12,6 @@ pub(super) const PACKAGED_LAUNCHER: &str = "/usr/libexec/toolexec/toolexec-launc
 /// The configuration path of the systemd units. A host that has it runs the service.
 pub(super) const PACKAGED_CONFIG: &str = "/etc/toolexec/toolexecd.yaml";
 
-/// The host configuration to examine.
 pub(super) enum DoctorTarget {
     Embedded { state: PathBuf },
     Service { config: PathBuf },
@@ -21,7 +20,6 @@ pub(super) enum DoctorTarget {
 /// A value, or the reason why it could not be read.
 pub(super) type ReadResult<T> = Result<T, String>;
 
-/// The readings of a host.
 #[derive(Clone, Debug)]
 pub(super) struct HostReadings {
     pub(super) user: DoctorUser,
@@ -33,21 +31,19 @@ pub(super) struct HostReadings {
     pub(super) programs: Vec<ProgramReading>,
     pub(super) runtimes: Vec<RuntimeReading>,
     pub(super) sandbox: SandboxProbe,
-    /// The number of subordinate ids of an ordinary user. `None` for root and for a service, whose
-    /// launcher does not need them.
+    /// The subordinate ids of an ordinary user. `None` for root and for a service.
     pub(super) uids: Option<Result<u32, NoSubordinateIds>>,
     pub(super) rules: RuleFiles,
     pub(super) sockets: Vec<Socket>,
     pub(super) keys: Option<KeyReadings>,
     pub(super) directories: Vec<ExpectedDirectory>,
     /// The number of findings of `doctor --spool`. `None` without a spool.
-    pub(super) survey: Option<ReadResult<usize>>,
+    pub(super) spool_findings: Option<ReadResult<usize>>,
     pub(super) disks: Vec<DiskReading>,
     pub(super) clock: ClockReading,
     pub(super) log: Option<LogReading>,
 }
 
-/// The user who runs `doctor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DoctorUser {
     pub(super) uid: u32,
@@ -59,7 +55,6 @@ impl DoctorUser {
     }
 }
 
-/// The examined installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DoctorSubject {
     /// Embedded runs of the present user.
@@ -128,7 +123,6 @@ pub(super) struct RuntimeReading {
     pub(super) version: ReadResult<String>,
 }
 
-/// The result of starting a test sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SandboxProbe {
     /// One was built, with these layers.
@@ -144,7 +138,6 @@ pub(super) enum SandboxProbe {
     },
 }
 
-/// The rule files: configuration, policy, trust.
 #[derive(Clone, Debug)]
 pub(super) struct RuleFiles {
     /// Only for a service.
@@ -178,7 +171,6 @@ pub(super) struct PolicyRequirements {
     pub(super) landlock_abi_min: u32,
 }
 
-/// A socket that a unit listens on.
 #[derive(Clone, Debug)]
 pub(super) struct Socket {
     pub(super) name: &'static str,
@@ -236,7 +228,6 @@ pub(super) enum FileKind {
     Other,
 }
 
-/// A directory with its expected mode and owners.
 #[derive(Clone, Debug)]
 pub(super) struct ExpectedDirectory {
     pub(super) entry: FileReading,
@@ -246,7 +237,6 @@ pub(super) struct ExpectedDirectory {
     pub(super) group: Option<ExpectedOwner>,
 }
 
-/// The expected user or group.
 #[derive(Clone, Debug)]
 pub(super) struct ExpectedOwner {
     pub(super) name: String,
@@ -256,7 +246,6 @@ pub(super) struct ExpectedOwner {
 
 #[derive(Clone, Debug)]
 pub(super) struct DiskReading {
-    /// The purpose of the file system.
     pub(super) name: &'static str,
     pub(super) path: PathBuf,
     pub(super) space: ReadResult<DiskSpace>,

@@ -1,5 +1,4 @@
-//! Findings as aligned text by topic, and as a JSON object. Untrusted names are escaped before they
-//! reach a terminal.
+//! Findings as text by topic, and as JSON. Untrusted names are escaped for the terminal.
 
 use std::fmt::Write as _;
 

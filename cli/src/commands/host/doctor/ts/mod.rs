@@ -1,6 +1,5 @@
-//! The TypeScript loader: tsx and its compiler esbuild, installed by npm. The compiled-in lock file
-//! pins the version and digest of every package; npm refuses anything else. No package script is
-//! run.
+//! The TypeScript loader: tsx and its compiler esbuild. The compiled-in lock file pins the version
+//! and digest of every package; npm refuses anything else and runs no package script.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

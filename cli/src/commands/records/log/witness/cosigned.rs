@@ -16,12 +16,11 @@ use crate::commands::records::log::open::{LogCommandError, OpenedLog};
 use crate::failure::Failure;
 use crate::output::{self, replace_file};
 
-pub(super) fn cosigned_directory(asked: &LogWitnessCommand, opened: &OpenedLog) -> PathBuf {
-    asked.cosigned_dir.clone().unwrap_or_else(|| opened.directory.join("witness"))
+pub(super) fn cosigned_directory(args: &LogWitnessCommand, opened: &OpenedLog) -> PathBuf {
+    args.cosigned_dir.clone().unwrap_or_else(|| opened.directory.join("witness"))
 }
 
-/// Returns a file name for a witness. Its name may contain a URL's host and path, so unsuitable
-/// characters are written as `%xx`.
+/// A witness name may contain a URL's host and path. Unsuitable characters become `%xx`.
 pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for (at, byte) in name.bytes().enumerate() {
@@ -41,47 +40,47 @@ pub(super) fn store(
     cosigned: &CosignedCheckpoint,
 ) -> Result<PathBuf, Failure> {
     let made = DirBuilder::new().recursive(true).mode(0o755).create(keep);
-    let told = |error: std::io::Error| {
+    let with_help = |error: std::io::Error| {
         Failure::Message(format!(
             "{}: {error}; help: name a directory for cosigned checkpoints with --cosigned-dir",
             keep.display()
         ))
     };
-    made.map_err(told)?;
+    made.map_err(with_help)?;
     let path = keep.join(file_name(name));
     match replace_file(&path, cosigned.note().as_bytes()) {
-        Err(Failure::Io(_, error)) => Err(told(error)),
+        Err(Failure::Io(_, error)) => Err(with_help(error)),
         written => written.map(|()| path),
     }
 }
 
 pub(super) fn print_request(
-    asked: &LogWitnessCommand,
+    args: &LogWitnessCommand,
     opened: &OpenedLog,
     old: u64,
 ) -> Result<ExitCode, LogCommandError> {
     let size = opened.view.head().size();
-    match asked.format {
+    match args.format {
         Format::Human => output::line(format_args!(
             "{}: written: from {old} to {size} entries; carry it to the witness",
-            asked.to
+            args.to
         ))?,
         Format::Json => output::line(json!({
-            "ok": true, "request": asked.to, "old": old, "size": size,
+            "ok": true, "request": args.to, "old": old, "size": size,
         }))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn print_cosigned(
-    asked: &LogWitnessCommand,
+    args: &LogWitnessCommand,
     cosigned: &CosignedCheckpoint,
     size: u64,
     old: Option<u64>,
     kept: &Path,
 ) -> Result<ExitCode, LogCommandError> {
     let time = cosigned.time();
-    match asked.format {
+    match args.format {
         Format::Human => {
             let when = time.map_or_else(
                 || "not verified (no --witness-key)".to_owned(),

@@ -24,22 +24,22 @@ const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 const BODY_BYTES_MAX: usize = 128 * 1024;
 
-pub(super) fn witness(asked: &LogWitnessCommand) -> Result<ExitCode, LogCommandError> {
-    let opened = OpenedLog::at(&asked.place)?;
-    let key = asked.witness_key.as_deref().map(key_of).transpose()?;
-    let web = asked.to.starts_with("http://") || asked.to.starts_with("https://");
-    match (&asked.answer, web) {
+pub(super) fn witness(args: &LogWitnessCommand) -> Result<ExitCode, LogCommandError> {
+    let opened = OpenedLog::at(&args.place)?;
+    let key = args.witness_key.as_deref().map(key_of).transpose()?;
+    let web = args.to.starts_with("http://") || args.to.starts_with("https://");
+    match (&args.answer, web) {
         (Some(_), true) => {
             let why = "--answer: not for a URL; help: name the request file with --to";
             Err(LogCommandError::from(why.to_owned()))
         }
-        (Some(answer), false) => take_answer(asked, &opened, key.as_ref(), answer),
-        (None, true) => submit(asked, &opened, key.as_ref()),
+        (Some(answer), false) => take_answer(args, &opened, key.as_ref(), answer),
+        (None, true) => submit(args, &opened, key.as_ref()),
         (None, false) => {
-            let old = witnessed_size(asked, &opened, key.as_ref())?;
+            let old = witnessed_size(args, &opened, key.as_ref())?;
             let body = opened.checked(opened.view.add_checkpoint(old))?;
-            replace_own_file(Path::new(&asked.to), "old ", body.as_bytes())?;
-            print_request(asked, &opened, old)
+            replace_own_file(Path::new(&args.to), "old ", body.as_bytes())?;
+            print_request(args, &opened, old)
         }
     }
 }
@@ -57,15 +57,15 @@ fn key_of(file: &Path) -> Result<WitnessKey, LogCommandError> {
 
 /// Returns the number of entries that the witness has seen.
 fn witnessed_size(
-    asked: &LogWitnessCommand,
+    args: &LogWitnessCommand,
     opened: &OpenedLog,
     key: Option<&WitnessKey>,
 ) -> Result<u64, LogCommandError> {
-    let saved = match &asked.from {
+    let saved = match &args.from {
         Some(from) => opened.saved(from)?,
         None => {
-            let kept = cosigned_directory(asked, opened)
-                .join(file_name(key.map_or(asked.to.as_str(), WitnessKey::name)));
+            let kept = cosigned_directory(args, opened)
+                .join(file_name(key.map_or(args.to.as_str(), WitnessKey::name)));
             if !kept.exists() {
                 return Ok(0);
             }
@@ -98,20 +98,20 @@ fn witnessed_size(
 
 /// Sends the checkpoint, and once more if the witness has seen another size.
 fn submit(
-    asked: &LogWitnessCommand,
+    args: &LogWitnessCommand,
     opened: &OpenedLog,
     key: Option<&WitnessKey>,
 ) -> Result<ExitCode, LogCommandError> {
-    let url = address(&asked.to);
-    let mut old = witnessed_size(asked, opened, key)?;
+    let url = address(&args.to);
+    let mut old = witnessed_size(args, opened, key)?;
     let mut answer = post(&url, &opened.checked(opened.view.add_checkpoint(old))?)?;
     if answer.status == 409 {
-        let told = reported_size(&url, &answer, old)?;
-        let body = match opened.view.add_checkpoint(told) {
-            Err(LogError::NoSuchEntry { .. }) => return Err(cut_back(&url, opened, told)),
+        let reported = reported_size(&url, &answer, old)?;
+        let body = match opened.view.add_checkpoint(reported) {
+            Err(LogError::NoSuchEntry { .. }) => return Err(cut_back(&url, opened, reported)),
             body => opened.checked(body)?,
         };
-        (old, answer) = (told, post(&url, &body)?);
+        (old, answer) = (reported, post(&url, &body)?);
     }
     if answer.status == 409 {
         // Only the root can still differ, unless another client was faster.
@@ -123,11 +123,10 @@ fn submit(
     let cosigned = CosignedCheckpoint::from_reply(opened.view.head(), &answer.body, key);
     let cosigned =
         cosigned.map_err(|fault| LogCommandError::CheckFailed(format!("{url}: {fault}")))?;
-    // Without a key the witness' name is unverified, so its address identifies the stored
-    // checkpoint.
-    let name = key.map_or(asked.to.as_str(), WitnessKey::name);
-    let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
-    print_cosigned(asked, &cosigned, opened.view.head().size(), Some(old), &kept)
+    // Without a key the witness' name is unverified, so its address names the file.
+    let name = key.map_or(args.to.as_str(), WitnessKey::name);
+    let kept = store(&cosigned_directory(args, opened), name, &cosigned)?;
+    print_cosigned(args, &cosigned, opened.view.head().size(), Some(old), &kept)
 }
 
 fn address(typed: &str) -> String {
@@ -167,21 +166,21 @@ fn refusal(url: &str, answer: &WitnessAnswer) -> LogCommandError {
         422 => "reports a different history: the log does not begin with what it has seen",
         _ => "refuses",
     };
-    let said: String = answer.body.trim_end().chars().take(200).collect();
-    let said = if said.is_empty() { said } else { format!(": {}", escape_line(&said)) };
+    let detail: String = answer.body.trim_end().chars().take(200).collect();
+    let detail = if detail.is_empty() { detail } else { format!(": {}", escape_line(&detail)) };
     LogCommandError::CheckFailed(format!(
-        "{url}: the witness {why} (status {}){said}",
+        "{url}: the witness {why} (status {}){detail}",
         answer.status
     ))
 }
 
 fn take_answer(
-    asked: &LogWitnessCommand,
+    args: &LogWitnessCommand,
     opened: &OpenedLog,
     key: Option<&WitnessKey>,
     answer: &Path,
 ) -> Result<ExitCode, LogCommandError> {
-    let request = Path::new(&asked.to);
+    let request = Path::new(&args.to);
     let body = read_file(request, BODY_BYTES_MAX)?;
     let checkpoint = checkpoint_in(&String::from_utf8_lossy(&body), &opened.key);
     let checkpoint = checkpoint.ok_or_else(|| {
@@ -195,7 +194,7 @@ fn take_answer(
         CosignedCheckpoint::from_reply(&checkpoint, &String::from_utf8_lossy(&bytes), key);
     let cosigned = cosigned
         .map_err(|fault| LogCommandError::CheckFailed(format!("{}: {fault}", answer.display())))?;
-    let name = key.map_or(asked.to.as_str(), WitnessKey::name);
-    let kept = store(&cosigned_directory(asked, opened), name, &cosigned)?;
-    print_cosigned(asked, &cosigned, checkpoint.size(), None, &kept)
+    let name = key.map_or(args.to.as_str(), WitnessKey::name);
+    let kept = store(&cosigned_directory(args, opened), name, &cosigned)?;
+    print_cosigned(args, &cosigned, checkpoint.size(), None, &kept)
 }

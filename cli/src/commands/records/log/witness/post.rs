@@ -1,6 +1,5 @@
-//! One HTTP request to a witness, with a bounded body and a bounded answer. It follows no redirect,
-//! sends nothing but the given body, and trusts the host's certificate authorities. It does not
-//! evaluate the answer.
+//! One HTTP request to a witness, with a bounded body and answer. It follows no redirect, sends
+//! only the given body, and trusts the host's certificate authorities.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -36,7 +36,7 @@ fn groups(host: &HostReadings) -> DoctorFinding {
     let (version, missing, writable) = match cgroups {
         Cgroups::None => {
             let remedy = "run `mount -t cgroup2 none /sys/fs/cgroup`";
-            return missing(host, "not mounted".to_owned(), remedy);
+            return not_available(host, "not mounted".to_owned(), remedy);
         }
         Cgroups::V1 { missing, writable, bare_v2: false } => ("cgroup v1", missing, writable),
         Cgroups::V1 { missing, writable, bare_v2: true } => ("cgroup v1 and v2", missing, writable),
@@ -46,20 +46,19 @@ fn groups(host: &HostReadings) -> DoctorFinding {
         let found = format!("{version} without {}", missing.join(", "));
         let remedy = "remove cgroup_disable= from the kernel command line; in a container, have \
                       the controllers passed in";
-        return missing(host, found, remedy);
+        return not_available(host, found, remedy);
     }
     // A service's launcher has its own unit, which is a separate finding.
     if !writable && !host.subject.is_service() {
         let found = format!("{version}; sandboxes cannot have groups of their own here");
         let remedy = "run as root, or submit requests to a daemon with `toolexec submit`";
-        return missing(host, found, remedy);
+        return not_available(host, found, remedy);
     }
     DoctorFinding::ok(Topic::Cgroups, "control groups", format!("{version} with memory, cpu, pids"))
 }
 
-/// Reports missing control groups. The policy decides whether rlimits and sampling may replace
-/// them.
-fn missing(host: &HostReadings, found: String, remedy: &str) -> DoctorFinding {
+/// The policy decides whether rlimits and sampling may replace control groups.
+fn not_available(host: &HostReadings, found: String, remedy: &str) -> DoctorFinding {
     let demands = host.rules.demands;
     let (verdict, cost) = match demands.map(|demands| demands.cgroup_exception) {
         Some(false) => {

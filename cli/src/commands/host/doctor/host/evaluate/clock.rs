@@ -1,5 +1,4 @@
-//! The clock: requests and approvals contain times, and the daemon does not start before the time
-//! of its newest result.
+//! The clock. The daemon does not start before the time of its newest result.
 
 use super::commands;
 use crate::commands::host::doctor::host::finding::{DoctorFinding, Topic};

@@ -32,8 +32,7 @@ pub(super) fn gc(host: &HostReadings) -> String {
             let state = state.display();
             format!("delete old results with `toolexec gc --state {state} --keep-results days=365`")
         }
-        // The daemon itself applies the retention of its configuration. While it runs, no other
-        // process may.
+        // While the daemon runs, only the daemon applies the retention of its configuration.
         DoctorSubject::Service { config, spool, state } => {
             let user = daemon_user(host);
             let (Some(spool), Some(state)) = (spool, state) else {
@@ -86,8 +85,7 @@ pub(super) fn start_after_clock_change(host: &HostReadings) -> Option<String> {
     Some(format!("sudo -u {user} toolexecd --config {config} --clock-was-set-back"))
 }
 
-/// Returns the owner of the state directory as the daemon's user; by number unless it is the
-/// packaged user.
+/// Returns the owner of the state directory: by number, unless it is the packaged user.
 fn daemon_user(host: &HostReadings) -> String {
     let of_state =
         |place: &&ExpectedDirectory| Some(place.entry.path.as_path()) == host.subject.state();

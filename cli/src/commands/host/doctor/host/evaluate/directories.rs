@@ -23,7 +23,7 @@ const PACKAGED: [&str; 5] = [
 
 pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     let mut findings: Vec<DoctorFinding> = host.directories.iter().map(of).collect();
-    findings.extend(host.survey.iter().map(|survey| spool_check(host, survey)));
+    findings.extend(host.spool_findings.iter().map(|count| spool_check(host, count)));
     findings
 }
 
@@ -138,7 +138,6 @@ fn owner(place: &ExpectedDirectory) -> String {
     if group.is_empty() { place.user.name.clone() } else { format!("{}:{group}", place.user.name) }
 }
 
-/// Returns whether the excess access is read access only.
 fn is_only_read(place: &ExpectedDirectory, mode: u32) -> bool {
     let beyond = mode & PERMISSIONS & !place.mode;
     beyond != 0 && beyond & WRITES == 0
@@ -172,7 +171,7 @@ fn create_command(place: &ExpectedDirectory) -> String {
     format!("mkdir {} && {}", place.entry.path.display(), fix_command(place))
 }
 
-fn spool_check(host: &HostReadings, survey: &Result<usize, String>) -> DoctorFinding {
+fn spool_check(host: &HostReadings, findings: &Result<usize, String>) -> DoctorFinding {
     let (spool, state) = match &host.subject {
         DoctorSubject::Embedded { state } => (Some(state), Some(state)),
         DoctorSubject::Service { spool, state, .. } => (spool.as_ref(), state.as_ref()),
@@ -182,7 +181,7 @@ fn spool_check(host: &HostReadings, survey: &Result<usize, String>) -> DoctorFin
     };
     let (spool, state) = (shown(spool), shown(state));
     let command = format!("run `toolexec doctor --spool {spool} --state {state}`");
-    match survey {
+    match findings {
         Ok(0) => DoctorFinding::ok(Topic::Directories, "contents", "no findings"),
         Ok(count) => {
             let found = format!("{count} findings");

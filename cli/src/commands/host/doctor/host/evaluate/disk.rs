@@ -18,8 +18,8 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
 
 fn of(host: &HostReadings, disk: &DiskReading) -> Vec<DoctorFinding> {
     let (name, path) = (disk.name, disk.path.display());
-    let room = match &disk.space {
-        Ok(room) => room,
+    let space = match &disk.space {
+        Ok(space) => space,
         Err(why) => {
             let why = format!("{path}: {why}");
             return vec![DoctorFinding::not_checked(
@@ -30,43 +30,43 @@ fn of(host: &HostReadings, disk: &DiskReading) -> Vec<DoctorFinding> {
             )];
         }
     };
-    let said = free_space(room);
+    let free = free_space(space);
     let mut findings = Vec::new();
-    if room.read_only {
+    if space.read_only {
         let found = format!("{path} is on a read-only file system");
         let remedy = format!("run `mount -o remount,rw \"$(findmnt -no TARGET -T {path})\"`");
         findings.push(DoctorFinding::failure(Topic::Disk, name, found, remedy));
     }
-    let room_for = format!("make room (`df -h {path}` shows the usage): {}", commands::gc(host));
-    if room.bytes_free < FREE_MIN {
-        let found = format!("{path}: {said}; no run can start");
-        findings.push(DoctorFinding::failure(Topic::Disk, name, found, room_for));
-    } else if room.inodes_total > 0 && room.inodes_free < 64 {
-        let found = format!("{path}: {said}; no file can be created");
-        findings.push(DoctorFinding::failure(Topic::Disk, name, found, room_for));
-    } else if room.bytes_free < FREE_GOOD {
-        let found = format!("{path}: {said}; soon full");
-        findings.push(DoctorFinding::warning(Topic::Disk, name, found, room_for));
-    } else if room.inodes_total > 0 && room.inodes_free < INODES_GOOD {
-        let found = format!("{path}: {said}; inodes run out first");
+    let cleanup = format!("make room (`df -h {path}` shows the usage): {}", commands::gc(host));
+    if space.bytes_free < FREE_MIN {
+        let found = format!("{path}: {free}; no run can start");
+        findings.push(DoctorFinding::failure(Topic::Disk, name, found, cleanup));
+    } else if space.inodes_total > 0 && space.inodes_free < 64 {
+        let found = format!("{path}: {free}; no file can be created");
+        findings.push(DoctorFinding::failure(Topic::Disk, name, found, cleanup));
+    } else if space.bytes_free < FREE_GOOD {
+        let found = format!("{path}: {free}; soon full");
+        findings.push(DoctorFinding::warning(Topic::Disk, name, found, cleanup));
+    } else if space.inodes_total > 0 && space.inodes_free < INODES_GOOD {
+        let found = format!("{path}: {free}; inodes run out first");
         let remedy = format!("remove small files, or use more inodes; see `df -i {path}`");
         findings.push(DoctorFinding::warning(Topic::Disk, name, found, remedy));
     }
-    if room.volatile {
+    if space.volatile {
         let found = format!("{path} is in memory: the next boot deletes records and keys");
         let remedy = "move spool and state to a disk: set `spool:` and `state:`, or --state";
         findings.push(DoctorFinding::warning(Topic::Disk, name, found, remedy));
     }
     if findings.is_empty() {
-        findings.push(DoctorFinding::ok(Topic::Disk, name, format!("{path}: {said}")));
+        findings.push(DoctorFinding::ok(Topic::Disk, name, format!("{path}: {free}")));
     }
     findings
 }
 
-fn free_space(room: &DiskSpace) -> String {
-    let bytes = format!("{} of {} MiB free", room.bytes_free / MIB, room.bytes_total / MIB);
-    match room.inodes_total {
+fn free_space(space: &DiskSpace) -> String {
+    let bytes = format!("{} of {} MiB free", space.bytes_free / MIB, space.bytes_total / MIB);
+    match space.inodes_total {
         0 => bytes,
-        total => format!("{bytes}, {} of {total} inodes", room.inodes_free),
+        total => format!("{bytes}, {} of {total} inodes", space.inodes_free),
     }
 }

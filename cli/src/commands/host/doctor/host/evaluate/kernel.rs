@@ -16,17 +16,17 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
 }
 
 fn release(kernel: &Kernel) -> DoctorFinding {
-    let said = format!("Linux {}", kernel.release);
+    let found = format!("Linux {}", kernel.release);
     let mut numbers = kernel.release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
     let version = numbers.next().zip(numbers.next());
     match version {
         Some((Ok(major), Ok(minor))) if (major, minor) >= RELEASE_MIN => {
-            DoctorFinding::ok(Topic::Kernel, "version", said)
+            DoctorFinding::ok(Topic::Kernel, "version", found)
         }
         _ => DoctorFinding::warning(
             Topic::Kernel,
             "version",
-            format!("{said}: not known as 6.1 or later, the oldest tested version"),
+            format!("{found}: not known as 6.1 or later, the oldest tested version"),
             "boot Linux 6.1 or later; on Debian, run `apt-get install linux-image-amd64`",
         ),
     }
@@ -37,9 +37,9 @@ fn machine(kernel: &Kernel) -> DoctorFinding {
     if MACHINES.contains(&machine.as_str()) {
         return DoctorFinding::ok(Topic::Kernel, "architecture", machine);
     }
-    let said = format!("{machine}: no seccomp filters exist for it");
+    let found = format!("{machine}: no seccomp filters exist for it");
     let remedy = "use a host with an x86_64 or aarch64 kernel";
-    DoctorFinding::failure(Topic::Kernel, "architecture", said, remedy)
+    DoctorFinding::failure(Topic::Kernel, "architecture", found, remedy)
 }
 
 fn lsm(kernel: &Kernel) -> DoctorFinding {

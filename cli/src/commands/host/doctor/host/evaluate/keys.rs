@@ -15,7 +15,7 @@ const CREDENTIAL_MODE: u32 = 0o440;
 
 pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     let Some(keys) = &host.keys else { return Vec::new() };
-    let mut findings = vec![custody(host, keys), directory(keys)];
+    let mut findings = vec![protection(host, keys), directory(keys)];
     findings.extend(keys.files.iter().map(|file| private(host, keys, file)));
     findings.extend(keys.unfinished.iter().map(|name| {
         let remedy = format!("finish it with `{}`", commands::rotate(host, name));
@@ -33,8 +33,7 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     findings
 }
 
-/// Reports how the keys are protected.
-fn custody(host: &HostReadings, keys: &KeyReadings) -> DoctorFinding {
+fn protection(host: &HostReadings, keys: &KeyReadings) -> DoctorFinding {
     let object = "custody";
     match &keys.source {
         KeyLocation::Agent { socket, has } => agent(&socket.display().to_string(), has),
@@ -123,9 +122,9 @@ fn private(host: &HostReadings, keys: &KeyReadings, file: &FileReading) -> Docto
     let path = file.path.display();
     let name = file.path.file_name().unwrap_or_default().to_string_lossy();
     let object = format!("private key {name}");
-    let lent = matches!(keys.source, KeyLocation::Credentials(_));
+    let is_credential = matches!(keys.source, KeyLocation::Credentials(_));
     match &file.state {
-        FileState::Missing if lent => DoctorFinding::failure(
+        FileState::Missing if is_credential => DoctorFinding::failure(
             Topic::Keys,
             object,
             format!("{path} does not exist: the service cannot sign"),
@@ -139,13 +138,13 @@ fn private(host: &HostReadings, keys: &KeyReadings, file: &FileReading) -> Docto
         }
         FileState::Unreadable(why) => not_checked(&object, file, why),
         FileState::Present { kind: FileKind::File, mode, uid, gid } => {
-            let by_root = lent && *uid == 0 && *gid == 0 && mode & !CREDENTIAL_MODE == 0;
+            let by_root = is_credential && *uid == 0 && *gid == 0 && mode & !CREDENTIAL_MODE == 0;
             if mode & OTHERS != 0 && !by_root {
                 let found = format!(
                     "{path} has mode {}: other users may have read it, and could sign records",
                     octal(*mode)
                 );
-                let remedy = exposed_key_advice(lent, &path.to_string());
+                let remedy = exposed_key_advice(is_credential, &path.to_string());
                 return DoctorFinding::failure(Topic::Keys, object, found, remedy);
             }
             if let Some(stranger) = foreign_owner(keys, *uid) {
@@ -167,10 +166,9 @@ fn private(host: &HostReadings, keys: &KeyReadings, file: &FileReading) -> Docto
     }
 }
 
-/// Reports a lost key. No new key is created in its place: existing signatures could no longer be
-/// attributed.
+/// A new key must not replace a lost one: nothing would attribute the existing signatures.
 fn lost_key(host: &HostReadings, object: String, path: &str) -> DoctorFinding {
-    let (stopped, lent) = if host.subject.is_service() {
+    let (stopped, hint) = if host.subject.is_service() {
         (
             "the daemon does not start",
             "; for a systemd credential (LoadCredentialEncrypted=), check while the service runs",
@@ -179,15 +177,14 @@ fn lost_key(host: &HostReadings, object: String, path: &str) -> DoctorFinding {
         ("no run can start", "")
     };
     let found = format!("{path} is missing, but its public half exists: a lost key; {stopped}");
-    let remedy = format!("restore it from a backup{lent}");
+    let remedy = format!("restore it from a backup{hint}");
     DoctorFinding::failure(Topic::Keys, object, found, remedy)
 }
 
-/// Returns the advice for an exposed key. Rotating it would let the exposed key certify the new
-/// one.
-fn exposed_key_advice(lent: bool, path: &str) -> String {
+/// Must not advise a rotation: the exposed key would certify the new one.
+fn exposed_key_advice(is_credential: bool, path: &str) -> String {
     let anew = "replace the key as in docs/keys.md, *A stolen key*";
-    match lent {
+    match is_credential {
         // Systemd's credentials are read-only, and systemd sets their modes.
         true => format!("{anew}: create the new one where the old one was created, and encrypt it"),
         false => format!("{anew}; if no other user has read it, run `chmod 600 {path}` instead"),

@@ -7,7 +7,7 @@ use crate::commands::host::doctor::host::model::{HostReadings, LogReading};
 const OBJECT: &str = "transparency log";
 
 pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
-    let said = host.log.iter().map(|log| match log {
+    let findings = host.log.iter().map(|log| match log {
         LogReading::NotYet => {
             DoctorFinding::ok(Topic::Log, OBJECT, "none yet; the first record creates it")
         }
@@ -28,5 +28,5 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
             DoctorFinding::not_checked(Topic::Log, OBJECT, why, remedy)
         }
     });
-    said.collect()
+    findings.collect()
 }

@@ -21,7 +21,6 @@ mod uids;
 use super::finding::DoctorFinding;
 use super::model::HostReadings;
 
-/// Returns all findings about a host, ordered by topic.
 pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     let mut findings = kernel::evaluate(host);
     findings.extend(namespaces::evaluate(host));

@@ -1,5 +1,4 @@
-//! User namespaces: an ordinary user's sandboxes need them. Root and the service need one only for
-//! runs that name hosts.
+//! User namespaces: needed for an ordinary user's sandboxes, else only for runs that name hosts.
 
 use std::path::Path;
 
@@ -71,8 +70,7 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     }
 }
 
-/// Returns the commands that install the packaged AppArmor profile. It names the packaged launcher,
-/// so another path must be substituted first.
+/// The packaged profile names the packaged launcher, so another path is substituted first.
 fn install_profile(host: &HostReadings) -> String {
     let (copy, load) = (
         "cp /usr/share/toolexec/apparmor /etc/apparmor.d/toolexec",

@@ -37,8 +37,7 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     findings
 }
 
-/// Returns the verdict for a missing program. Without the proxy only requests that name hosts are
-/// refused.
+/// Without the proxy only requests that name hosts are refused.
 fn missing(name: &str) -> FindingVerdict {
     if name.starts_with("toolexec-egress") {
         FindingVerdict::Warning

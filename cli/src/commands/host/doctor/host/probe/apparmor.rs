@@ -42,8 +42,7 @@ fn is_profile(name: &str) -> bool {
     !name.starts_with('.') && !LEFTOVERS.iter().any(|leftover| name.ends_with(leftover))
 }
 
-/// Returns whether a profile that names the program contains a `userns` rule of its own. Unusual
-/// layouts are not recognised and count as not granted.
+/// Finds a `userns` rule in a profile of the program. An unusual layout counts as not granted.
 fn text_grants_userns(text: &str, program: &Path) -> bool {
     let names_it = |word: &str| Path::new(word.trim_matches('"')) == program;
     // For each open block: whether it is the profile of the program.

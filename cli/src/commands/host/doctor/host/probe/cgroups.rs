@@ -96,15 +96,14 @@ fn own_groups(text: &str) -> HashMap<String, String> {
     groups
 }
 
-/// Returns whether systemd delegates control groups to the launcher's unit.
 pub(super) fn delegated() -> ReadResult<bool> {
     let mut command = Command::new("systemctl");
     command.args(["show", "--property=Delegate", "--value", "toolexec-launch.service"]);
-    let said = run_with_limit(&mut command).map_err(|error| format!("systemctl: {error}"))?;
-    if !said.status.success() {
-        return Err(said.stderr.lines().next().unwrap_or("systemctl failed").to_owned());
+    let output = run_with_limit(&mut command).map_err(|error| format!("systemctl: {error}"))?;
+    if !output.status.success() {
+        return Err(output.stderr.lines().next().unwrap_or("systemctl failed").to_owned());
     }
-    Ok(said.stdout.trim() == "yes")
+    Ok(output.stdout.trim() == "yes")
 }
 
 #[cfg(test)]

@@ -29,8 +29,7 @@ pub(super) fn probe(host: &ProbeContext) -> Vec<ExpectedDirectory> {
     }
 }
 
-/// Maps a packaged directory to this host's spool or state. Other directories belong to the package
-/// and apply only with its configuration.
+/// Maps a packaged directory to this host. Others apply only with the packaged configuration.
 fn path_on_this_host(promised: &str, subject: &DoctorSubject) -> Option<PathBuf> {
     let DoctorSubject::Service { config, spool, state } = subject else { return None };
     let promised = Path::new(promised);
@@ -44,8 +43,7 @@ fn path_on_this_host(promised: &str, subject: &DoctorSubject) -> Option<PathBuf>
     (config == Path::new(PACKAGED_CONFIG)).then(|| promised.to_owned())
 }
 
-/// Returns the expected mode of an embedded state: private to its user. A missing one is created by
-/// the first run.
+/// An embedded state is private to its user. The first run creates a missing one.
 fn embedded(state: &Path) -> Vec<ExpectedDirectory> {
     let uid = rustix::process::geteuid().as_raw();
     let found = entry::read_following_links(state);
@@ -95,11 +93,11 @@ pub(super) fn count_spool_findings(host: &ProbeContext) -> Option<ReadResult<usi
         log: spool.join("log"),
         spool: spool.to_owned(),
     };
-    let survey = spool::check_spool(&places, &mut daemon::was_begun);
-    let unseen = survey.findings.iter().find(|it| it.problem.code() == "unreadable");
+    let report = spool::check_spool(&places, &mut daemon::was_begun);
+    let unseen = report.findings.iter().find(|it| it.problem.code() == "unreadable");
     Some(match unseen {
         Some(finding) => Err(format!("{}: {}", finding.path.display(), finding.problem)),
-        None => Ok(survey.findings.len()),
+        None => Ok(report.findings.len()),
     })
 }
 

@@ -26,8 +26,8 @@ fn nearest_existing(path: &Path) -> PathBuf {
 }
 
 fn disk_space(path: &Path) -> ReadResult<DiskSpace> {
-    let told = |errno: rustix::io::Errno| errno.to_string();
-    let (found, kind) = (statvfs(path).map_err(told)?, statfs(path).map_err(told)?);
+    let to_text = |errno: rustix::io::Errno| errno.to_string();
+    let (found, kind) = (statvfs(path).map_err(to_text)?, statfs(path).map_err(to_text)?);
     Ok(DiskSpace {
         bytes_free: found.f_bavail.saturating_mul(found.f_frsize),
         bytes_total: found.f_blocks.saturating_mul(found.f_frsize),

@@ -44,8 +44,8 @@ fn try_user_namespace() -> Option<ReadResult<()>> {
         ["/usr/bin/unshare", "/bin/unshare"].into_iter().find(|it| Path::new(it).exists())?;
     let mut command = Command::new(unshare);
     match run_with_limit(command.args(["--user", "--map-root-user", "true"])) {
-        Ok(said) if said.status.success() => Some(Ok(())),
-        Ok(said) => Some(Err(said.stderr.trim().to_owned())),
+        Ok(output) if output.status.success() => Some(Ok(())),
+        Ok(output) => Some(Err(output.stderr.trim().to_owned())),
         Err(error) => Some(Err(error)),
     }
 }

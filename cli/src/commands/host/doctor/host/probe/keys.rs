@@ -37,7 +37,7 @@ pub(super) fn probe(host: &ProbeContext, looker: DoctorUser) -> Option<KeyReadin
             (KeyLocation::Credentials(directory.clone()), directory)
         }
         KeySource::Directory(directory) => match service_credentials(host) {
-            Some(lent) => (KeyLocation::Credentials(lent.clone()), lent),
+            Some(credentials) => (KeyLocation::Credentials(credentials.clone()), credentials),
             None => (KeyLocation::Files(directory.clone()), directory),
         },
     };
@@ -64,8 +64,8 @@ pub(super) fn probe(host: &ProbeContext, looker: DoctorUser) -> Option<KeyReadin
 /// Returns the credentials of the running daemon. Only the packaged service has them.
 fn service_credentials(host: &ProbeContext) -> Option<PathBuf> {
     let packaged = host.subject.state() == Some(Path::new("/var/lib/toolexec"));
-    let lent = PathBuf::from(CREDENTIALS);
-    (packaged && lent.join("result").exists()).then_some(lent)
+    let credentials = PathBuf::from(CREDENTIALS);
+    (packaged && credentials.join("result").exists()).then_some(credentials)
 }
 
 fn agent_has(socket: &Path, wanted: &[KeyFingerprint]) -> Result<Vec<(String, bool)>, String> {

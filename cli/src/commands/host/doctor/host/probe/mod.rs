@@ -1,5 +1,4 @@
-//! Reading of a host: one file per subject. A failed read is also a reading. Nothing here evaluates
-//! or changes anything.
+//! Reads a host: one file per subject. A failed read is also a reading. Nothing changes the host.
 
 mod apparmor;
 mod cgroups;
@@ -23,13 +22,13 @@ use model::ProbeContext;
 
 use super::model::{DoctorSubject, DoctorTarget, DoctorUser, HostReadings};
 
-pub(super) fn probe(asked: &DoctorTarget) -> HostReadings {
+pub(super) fn probe(target: &DoctorTarget) -> HostReadings {
     let looker = DoctorUser { uid: rustix::process::geteuid().as_raw() };
-    let outline = match asked {
+    let outline = match target {
         DoctorTarget::Service { config } => LenientConfig::read(config).ok(),
         DoctorTarget::Embedded { .. } => None,
     };
-    let subject = match asked {
+    let subject = match target {
         DoctorTarget::Embedded { state } => DoctorSubject::Embedded { state: state.clone() },
         DoctorTarget::Service { config } => DoctorSubject::Service {
             config: config.clone(),
@@ -53,7 +52,7 @@ pub(super) fn probe(asked: &DoctorTarget) -> HostReadings {
         sockets: programs::sockets(&host),
         keys: keys::probe(&host, looker),
         directories: directories::probe(&host),
-        survey: directories::count_spool_findings(&host),
+        spool_findings: directories::count_spool_findings(&host),
         disks: disk::probe(&host),
         clock: clock::probe(&host),
         log: log::probe(&host),

@@ -7,7 +7,6 @@ use policies::Policy;
 
 use crate::commands::host::doctor::host::model::DoctorSubject;
 
-/// Values that several readers share.
 pub(super) struct ProbeContext {
     pub(super) subject: DoctorSubject,
     pub(super) outline: Option<LenientConfig>,
@@ -19,8 +18,7 @@ impl ProbeContext {
         self.outline.as_ref().and_then(|it| it.launcher_socket.as_deref())
     }
 
-    /// Returns the directory that contains `work/` and `results/`. An embedded state is its own
-    /// spool.
+    /// Returns the parent of `work/` and `results/`. An embedded state is its own spool.
     pub(super) fn spool(&self) -> Option<&Path> {
         match &self.subject {
             DoctorSubject::Embedded { state } => Some(state),

@@ -80,8 +80,8 @@ pub(super) fn sockets(host: &ProbeContext) -> Vec<Socket> {
 /// Returns the first dotted number in the first line of a program's version output.
 fn version_of(program: &Path, words: &[&str]) -> ReadResult<String> {
     require_trusted_path(program)?;
-    let said = stdout_of(Command::new(program).args(words))?;
-    let line = said.lines().next().unwrap_or_default();
+    let stdout = stdout_of(Command::new(program).args(words))?;
+    let line = stdout.lines().next().unwrap_or_default();
     let versions = line.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
     let is_version = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let version = versions.filter(|word| word.contains('.')).find(is_version);

@@ -17,17 +17,17 @@ pub(super) fn probe(
 ) -> (RuleFiles, Option<Policy>) {
     let DoctorSubject::Service { config, .. } = subject else {
         let policy = Policy::shipped("embedded");
-        let said = match &policy {
+        let state = match &policy {
             Some(policy) => good("built in", policy),
             None => RuleFileState::Bad("policy `embedded`: missing in this build".to_owned()),
         };
-        return (rules(None, said, policy.as_ref(), Vec::new()), policy);
+        return (rules(None, state, policy.as_ref(), Vec::new()), policy);
     };
     let read = read(Config::read(config), |_| format!("{}: good", config.display()));
-    let said = RuleFileReading { name: "configuration", state: read };
+    let reading = RuleFileReading { name: "configuration", state: read };
     let Some(outline) = outline else {
         let unknown = RuleFileState::Unreadable("the configuration cannot be read".to_owned());
-        return (rules(Some(said), unknown, None, Vec::new()), None);
+        return (rules(Some(reading), unknown, None, Vec::new()), None);
     };
     let policy = outline.policy.as_deref().map(|path| (path, config::read_policy(path)));
     let (of_policy, policy) = match policy {
@@ -35,7 +35,7 @@ pub(super) fn probe(
         Some((path, Ok(policy))) => (good(&path.display().to_string(), &policy), Some(policy)),
         Some((_, Err(error))) => (error_state(&error), None),
     };
-    (rules(Some(said), of_policy, policy.as_ref(), trust(outline)), policy)
+    (rules(Some(reading), of_policy, policy.as_ref(), trust(outline)), policy)
 }
 
 fn rules(

@@ -14,7 +14,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(5);
 const END_TIME: Duration = Duration::from_secs(1);
 const ANSWER_BYTES_MAX: u64 = 4096;
 
-/// The exit status and the output of a program.
 pub(super) struct ProgramOutput {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
@@ -23,19 +22,19 @@ pub(super) struct ProgramOutput {
 
 /// Runs a program without input, if it ends within the limit.
 pub(super) fn run_with_limit(command: &mut Command) -> ReadResult<ProgramOutput> {
-    let told = |error: std::io::Error| error.to_string();
+    let to_text = |error: std::io::Error| error.to_string();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(told)?;
+    let mut child = command.spawn().map_err(to_text)?;
     let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
     let Some(status) = wait_at_most(&mut child, ANSWER_TIME)? else {
-        child.kill().map_err(told)?;
+        child.kill().map_err(to_text)?;
         let ended = wait_at_most(&mut child, END_TIME)?;
         let stays = if ended.is_some() { "" } else { ", and cannot be killed" };
         return Err(format!("no answer within {} seconds{stays}", ANSWER_TIME.as_secs()));
     };
     // A process left behind by the program may still hold the pipe open.
-    let said = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();
-    Ok(ProgramOutput { status, stdout: said(stdout), stderr: said(stderr) })
+    let received = |from: Receiver<String>| from.recv_timeout(END_TIME).unwrap_or_default();
+    Ok(ProgramOutput { status, stdout: received(stdout), stderr: received(stderr) })
 }
 
 fn wait_at_most(child: &mut Child, time_max: Duration) -> ReadResult<Option<ExitStatus>> {
@@ -49,7 +48,7 @@ fn wait_at_most(child: &mut Child, time_max: Duration) -> ReadResult<Option<Exit
 }
 
 fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (send, said) = channel();
+    let (send, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
@@ -58,7 +57,7 @@ fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
         }
         send.send(String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     });
-    said
+    receiver
 }
 
 #[cfg(test)]
@@ -68,16 +67,18 @@ mod tests {
     #[test]
     fn open_output_pipe_does_not_delay_the_answer() {
         let begun = Instant::now();
-        let said = run_with_limit(Command::new("sh").args(["-c", "echo 1.2; sleep 30 &"])).unwrap();
-        assert!(said.status.success());
+        let output =
+            run_with_limit(Command::new("sh").args(["-c", "echo 1.2; sleep 30 &"])).unwrap();
+        assert!(output.status.success());
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 
     #[test]
     fn output_and_status_are_returned() {
-        let said = run_with_limit(Command::new("sh").args(["-c", "echo 1.2; echo no >&2; exit 3"]))
-            .unwrap();
-        assert_eq!((said.stdout.as_str(), said.stderr.as_str()), ("1.2\n", "no\n"));
-        assert_eq!(said.status.code(), Some(3));
+        let output =
+            run_with_limit(Command::new("sh").args(["-c", "echo 1.2; echo no >&2; exit 3"]))
+                .unwrap();
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("1.2\n", "no\n"));
+        assert_eq!(output.status.code(), Some(3));
     }
 }

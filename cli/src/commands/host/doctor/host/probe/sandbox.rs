@@ -125,11 +125,11 @@ fn probe_as_user((uid, gid): (u32, u32), config: &Path) -> SandboxProbe {
     command.args(["doctor", "--format", "json", "--config"]).arg(config);
     command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
     command.stdin(Stdio::null()).stderr(Stdio::null()).uid(uid).gid(gid);
-    let said = match command.output() {
-        Ok(said) => said.stdout,
+    let stdout = match command.output() {
+        Ok(output) => output.stdout,
         Err(error) => return not_tried(format!("as user {uid}: {error}"), remedy()),
     };
-    let found: Value = serde_json::from_slice(&said).unwrap_or_default();
+    let found: Value = serde_json::from_slice(&stdout).unwrap_or_default();
     let mut findings = found["findings"].as_array().into_iter().flatten();
     let finding = findings.find(|finding| finding["topic"] == Topic::Sandbox.as_str());
     let word = |key: &str| finding.and_then(|it| it[key].as_str()).map(str::to_owned);

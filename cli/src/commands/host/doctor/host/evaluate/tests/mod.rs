@@ -20,7 +20,6 @@ const NOW_UNIX: i64 = 1_800_000_000;
 const DAEMON: u32 = 990;
 const OPERATORS: u32 = 995;
 
-/// A host of root without faults.
 fn good_host() -> HostReadings {
     let program = |name| ProgramReading {
         name,
@@ -79,7 +78,7 @@ fn good_host() -> HostReadings {
             public: Some(Ok("1 of results".to_owned())),
         }),
         directories: Vec::new(),
-        survey: Some(Ok(0)),
+        spool_findings: Some(Ok(0)),
         disks: vec![DiskReading { name: "state", path: "/root/state".into(), space: Ok(SPACE) }],
         clock: ClockReading {
             now: UtcTime::from_unix(NOW_UNIX),
@@ -99,7 +98,6 @@ const SPACE: DiskSpace = DiskSpace {
     read_only: false,
 };
 
-/// A daemon's host as the package sets it up.
 fn good_service() -> HostReadings {
     let mut host = good_host();
     host.subject = DoctorSubject::Service {
@@ -160,8 +158,17 @@ fn good_host_is_ok_in_every_topic() {
         let mut topics: Vec<_> = findings.iter().map(|finding| finding.topic.as_str()).collect();
         topics.dedup();
         let all = [
-            "kernel", "cgroups", "programs", "runtimes", "sandbox", "rules", "keys", "directories",
-            "disk", "clock", "log",
+            "kernel",
+            "cgroups",
+            "programs",
+            "runtimes",
+            "sandbox",
+            "rules",
+            "keys",
+            "directories",
+            "disk",
+            "clock",
+            "log",
         ];
         assert_eq!(topics, all);
     }
@@ -360,7 +367,7 @@ fn failed_sandbox_start_is_a_failure_on_a_good_host() {
 
 #[test]
 fn rule_files_are_reported_as_their_readers_judge() {
-    let judged = |name, said| RuleFileReading { name, state: said };
+    let judged = |name, output| RuleFileReading { name, state: output };
     let mut host = good_service();
     host.rules.config =
         Some(judged("configuration", RuleFileState::Bad("line 3: unknown".to_owned())));
@@ -444,7 +451,7 @@ fn directories_are_compared_with_expected_modes() {
         FaultCase { what: "no directory", host: good_service,
             harm: |it| it.directories[0].entry = entry("/var/spool/toolexec/approved", FileKind::Other, 0o777, 0),
             verdict: Failure, object: "/var/spool/toolexec/approved", words: &["not a directory"], remedy: "mkdir" },
-        FaultCase { what: "leftovers", host: good_service, harm: |it| it.survey = Some(Ok(3)),
+        FaultCase { what: "leftovers", host: good_service, harm: |it| it.spool_findings = Some(Ok(3)),
             verdict: Warning, object: "contents", words: &["3"],
             remedy: "toolexec doctor --spool /var/spool/toolexec --state /var/lib/toolexec" },
     ]);
@@ -478,29 +485,29 @@ fn unknown_owner_is_not_reported_as_checked() {
 #[test]
 fn full_volatile_or_read_only_disks_are_reported() {
     fn with(change: impl Fn(&mut DiskSpace), host: &mut HostReadings) {
-        let mut room = SPACE;
-        change(&mut room);
-        host.disks[0].space = Ok(room);
+        let mut space = SPACE;
+        change(&mut space);
+        host.disks[0].space = Ok(space);
     }
     #[rustfmt::skip]
     check(&[
-        FaultCase { what: "full", host: good_host, harm: |it| with(|room| room.bytes_free = 1 << 20, it),
+        FaultCase { what: "full", host: good_host, harm: |it| with(|space| space.bytes_free = 1 << 20, it),
             verdict: Failure, object: "state", words: &["1 of 40960 MiB"], remedy: "toolexec gc" },
-        FaultCase { what: "soon full", host: good_host, harm: |it| with(|room| room.bytes_free = 100 << 20, it),
+        FaultCase { what: "soon full", host: good_host, harm: |it| with(|space| space.bytes_free = 100 << 20, it),
             verdict: Warning, object: "state", words: &["soon full"], remedy: "df -h" },
-        FaultCase { what: "no inodes", host: good_host, harm: |it| with(|room| room.inodes_free = 3, it),
+        FaultCase { what: "no inodes", host: good_host, harm: |it| with(|space| space.inodes_free = 3, it),
             verdict: Failure, object: "state", words: &["3 of 3000000 inodes"], remedy: "make room" },
-        FaultCase { what: "few inodes", host: good_host, harm: |it| with(|room| room.inodes_free = 900, it),
+        FaultCase { what: "few inodes", host: good_host, harm: |it| with(|space| space.inodes_free = 900, it),
             verdict: Warning, object: "state", words: &["900"], remedy: "df -i" },
-        FaultCase { what: "in memory", host: good_host, harm: |it| with(|room| room.volatile = true, it),
+        FaultCase { what: "in memory", host: good_host, harm: |it| with(|space| space.volatile = true, it),
             verdict: Warning, object: "state", words: &["next boot"], remedy: "--state" },
-        FaultCase { what: "read-only", host: good_host, harm: |it| with(|room| room.read_only = true, it),
+        FaultCase { what: "read-only", host: good_host, harm: |it| with(|space| space.read_only = true, it),
             verdict: Failure, object: "state", words: &["read-only"], remedy: "remount,rw" },
         FaultCase { what: "not read", host: good_host, harm: |it| it.disks[0].space = Err("EACCES".into()),
             verdict: NotChecked, object: "state", words: &["EACCES"], remedy: "df" },
     ]);
     let mut uncounted = good_host();
-    with(|room| (room.inodes_free, room.inodes_total) = (0, 0), &mut uncounted);
+    with(|space| (space.inodes_free, space.inodes_total) = (0, 0), &mut uncounted);
     assert_eq!(not_ok(&uncounted), Vec::new(), "btrfs counts no inodes");
 }
 
@@ -539,9 +546,9 @@ fn missing_subordinate_uids_have_a_remedy() {
         (NoSubordinateIds::Range("/etc/subgid"), "--add-subgids"),
         (NoSubordinateIds::Program("newuidmap"), "install uidmap"),
     ] {
-        let (verdict, told) = with(Err(missing)).unwrap_or((FindingVerdict::Ok, String::new()));
+        let (verdict, advice) = with(Err(missing)).unwrap_or((FindingVerdict::Ok, String::new()));
         assert_eq!(verdict, FindingVerdict::Warning, "{missing}");
-        assert!(told.contains(remedy), "{told}");
+        assert!(advice.contains(remedy), "{advice}");
     }
     assert_eq!(with(Ok(256)), Some((FindingVerdict::Ok, String::new())));
     assert!(evaluate(&good_host()).iter().all(|finding| finding.object != "uids"));

@@ -50,19 +50,17 @@ pub(super) fn assert_commands_parse(host: &HostReadings, remedy: &str) {
             let mut options = command.iter().filter(|word| word.starts_with('-'));
             assert!(options.all(|option| DAEMON_OPTIONS.contains(option)), "{remedy}");
         } else if let Err(error) = Options::command().try_get_matches_from(&command) {
-            // An argument may be missing, for example the file of `toolexec policy check`, which
-            // the sentence names.
+            // An argument that the sentence names may be missing, as in `toolexec policy check`.
             assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{remedy}\n{error}");
         }
-        let told = command.join(" ");
-        for (name, options) in STATE_COMMANDS.iter().filter(|(name, _)| told.starts_with(name)) {
+        let line = command.join(" ");
+        for (name, options) in STATE_COMMANDS.iter().filter(|(name, _)| line.starts_with(name)) {
             let named = command.iter().any(|word| options.contains(word));
             assert!(named || !host.subject.is_service(), "{name} of whom? {remedy}");
         }
     }
 }
 
-/// Adds every fault that a command of ours fixes.
 fn with_all_faults(mut host: HostReadings) -> HostReadings {
     let keys = keys(&mut host);
     keys.source = KeyLocation::Files("/var/lib/toolexec/keys".into());
@@ -72,7 +70,7 @@ fn with_all_faults(mut host: HostReadings) -> HostReadings {
     host.log = Some(bad_log("/var/spool/toolexec/log"));
     host.clock.newest = Some((model::UtcTime::from_unix(4_000_000_000), "/r/TS-x".into()));
     host.disks[0].space = Ok(DiskSpace { bytes_free: 1 << 20, ..super::SPACE });
-    host.survey = Some(Ok(3));
+    host.spool_findings = Some(Ok(3));
     for name in ["ts", "go"] {
         let mut runtime = host.runtimes[0].clone();
         name.clone_into(&mut runtime.name);
@@ -92,8 +90,8 @@ fn remedies(host: &HostReadings) -> Vec<String> {
 #[track_caller]
 fn assert_each_is_suggested(remedies: &[String], wanted: &[&str]) {
     for command in wanted {
-        let told = remedies.iter().any(|remedy| remedy.contains(command));
-        assert!(told, "{command} is not in {remedies:#?}");
+        let is_suggested = remedies.iter().any(|remedy| remedy.contains(command));
+        assert!(is_suggested, "{command} is not in {remedies:#?}");
     }
 }
 
