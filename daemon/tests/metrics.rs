@@ -75,16 +75,20 @@ fn metrics_with_values() -> Metrics {
     metrics
 }
 
-/// The bound is far above the printed time, so that the test passes on a busy host.
+/// The fastest of many batches, because on a busy host some are interrupted. The bound is far above
+/// the printed time.
 #[test]
 fn counting_is_cheap() {
     let metrics = metrics_with_values();
-    let begun = Instant::now();
-    for _ in 0..10_000 {
-        metrics.step_took(TimedStep::Run, Duration::from_millis(3));
-        metrics.record_published(Outcome::Ok);
-    }
-    let each = begun.elapsed() / 20_000;
+    let batch = || {
+        let begun = Instant::now();
+        for _ in 0..500 {
+            metrics.step_took(TimedStep::Run, Duration::from_millis(3));
+            metrics.record_published(Outcome::Ok);
+        }
+        begun.elapsed() / 1000
+    };
+    let each = (0..20).map(|_| batch()).min().unwrap();
     println!("a count takes {each:?}");
     assert!(each < Duration::from_micros(50), "{each:?}");
 }
@@ -191,7 +195,8 @@ fn file_is_written_after_a_change_and_at_most_once_per_interval() {
     let directory = MetricsTestDir::new("metrics-file");
     let path = directory.at("toolexec.prom");
     let metrics = metrics_with_values();
-    let mut file = MetricsFile::new(path.clone(), Duration::from_millis(200));
+    // Longer than a pause of this process between the steps below.
+    let mut file = MetricsFile::new(path.clone(), Duration::from_secs(3));
     file.write_if_due(&metrics).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), metrics.render());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
@@ -218,9 +223,10 @@ fn file_is_written_after_a_change_and_at_most_once_per_interval() {
 
 fn http_exchange(path: &Path, question: &[u8]) -> String {
     let mut stream = UnixStream::connect(path).unwrap();
-    stream.write_all(question).unwrap();
+    // The server may have closed the connection of an ignored client, before or after the end of
+    // its question.
+    stream.write_all(question).unwrap_or_default();
     let mut answer = String::new();
-    // The server may have closed the connection of an ignored client.
     stream.read_to_string(&mut answer).unwrap_or_default();
     answer
 }
@@ -246,7 +252,7 @@ fn socket_serves_metrics_and_slow_clients_do_not_block() {
     let silent = UnixStream::connect(&path).unwrap();
     let begun = Instant::now();
     assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     drop(silent);
     assert_eq!(http_exchange(&path, &vec![b'a'; 1 << 20][..100_000]), "");
     assert!(http_exchange(&path, HTTP_REQUEST).starts_with("HTTP/1.1 200 "));

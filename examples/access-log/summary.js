@@ -55,6 +55,6 @@ function summary(text) {
 }
 
 const { values } = parseArgs({ options: { in: { type: "string" }, out: { type: "string" } } });
-const told = summary(fs.readFileSync(values.in, "utf8"));
-fs.writeFileSync(values.out, JSON.stringify(told, null, 2) + "\n");
-console.log(`${told.requests} requests, ${told.failed} failed, ${told.damaged_lines} damaged lines`);
+const report = summary(fs.readFileSync(values.in, "utf8"));
+fs.writeFileSync(values.out, JSON.stringify(report, null, 2) + "\n");
+console.log(`${report.requests} requests, ${report.failed} failed, ${report.damaged_lines} damaged lines`);

@@ -41,7 +41,7 @@ class Entry:
 
 
 class Warnings:
-    """Everything that was dropped or guessed, told at the end in file order."""
+    """Everything that was dropped or guessed, reported at the end in file order."""
 
     def __init__(self):
         self.found = []

@@ -36,15 +36,15 @@ function main(): void {
   if (values.in === undefined || values.out === undefined) throw new Error("--in and --out");
   const track = points(readFileSync(values.in, "utf8"));
   const steps = track.slice(1).map((point, i) => [track[i], point] as const);
-  const told = {
+  const report = {
     points: track.length,
     length_m: Math.round(steps.reduce((sum, [from, to]) => sum + distance(from, to), 0)),
     climb_m: Math.round(steps.reduce((sum, [from, to]) => sum + Math.max(0, to.ele - from.ele), 0)),
     lat: bounds(track, Axis.Lat),
     lon: bounds(track, Axis.Lon),
   };
-  writeFileSync(values.out, JSON.stringify(told, null, 2) + "\n");
-  console.log(`${told.length_m} m, ${told.climb_m} m up`);
+  writeFileSync(values.out, JSON.stringify(report, null, 2) + "\n");
+  console.log(`${report.length_m} m, ${report.climb_m} m up`);
 }
 
 main();

@@ -95,7 +95,7 @@ mod tests {
             tap.read_some().unwrap();
             done.send(tap.open()).unwrap();
         });
-        let answer = ended.recv_timeout(Duration::from_secs(5));
+        let answer = ended.recv_timeout(Duration::from_secs(60));
         drop(write);
         std::fs::remove_dir_all(&place).unwrap();
         assert_ne!(answer, Err(RecvTimeoutError::Timeout), "a read blocks until the tool writes");

@@ -82,6 +82,13 @@ impl CliOutput {
         assert_eq!(self.code, Some(code), "{self:#?}");
     }
 
+    /// Returns stderr without the lines that only a busy host causes.
+    #[must_use]
+    pub fn stderr_without_waits(&self) -> String {
+        let is_wait = |line: &str| WAIT_MESSAGES.iter().any(|message| line.contains(message));
+        self.stderr.split_inclusive('\n').filter(|line| !is_wait(line)).collect()
+    }
+
     /// Asserts that stderr contains each of these texts.
     #[track_caller]
     pub fn assert_stderr(&self, words: &[&str]) {
@@ -90,6 +97,10 @@ impl CliOutput {
         }
     }
 }
+
+/// Messages about a busy host. A launcher may also find the group of another launcher that ends.
+const WAIT_MESSAGES: [&str; 3] =
+    ["waiting for the launcher", "the launcher does not answer", ": cannot be removed: "];
 
 /// A scratch directory, and a user with a home and a state directory in it.
 pub struct Bench {

@@ -29,11 +29,13 @@ pub mod timing;
 
 pub use bench::{Bench, CliOutput};
 pub use doc_page::DocPage;
-pub use processes::{Process, is_child_of, kill, parent_of, wait_for_no_process, wait_for_process};
+pub use processes::{
+    Process, is_child_of, kill, kill_if_running, parent_of, wait_for_no_process, wait_for_process,
+};
 pub use programs::{programs, workspace};
 pub use record::Record;
 pub use request::{RequestText, SavedRequest};
-pub use scratch::{ScratchDir, SmallDisk, list};
+pub use scratch::{ScratchDir, SmallDisk, list, remove_control_group};
 pub use screen::TmuxScreen;
 pub use service::{Service, ServiceConfig};
 pub use skip::skip;

@@ -23,12 +23,12 @@ fn processes_with(word: &str) -> Vec<Process> {
 /// Waits until a process has this argument, and returns all that have it.
 ///
 /// # Panics
-/// Panics if no process has it after ten seconds.
+/// Panics if no process has it after 30 seconds.
 #[must_use]
 #[track_caller]
 pub fn wait_for_process(word: &str) -> Vec<Process> {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(10) {
+    while begun.elapsed() < Duration::from_secs(30) {
         let found = processes_with(word);
         if !found.is_empty() {
             return found;
@@ -41,12 +41,12 @@ pub fn wait_for_process(word: &str) -> Vec<Process> {
 /// Waits until no process has this argument.
 ///
 /// # Panics
-/// Panics if a process still has it after ten seconds.
+/// Panics if a process still has it after 30 seconds.
 #[track_caller]
 pub fn wait_for_no_process(word: &str) {
     let begun = Instant::now();
     while !processes_with(word).is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "{:?} lives on", processes_with(word));
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?} lives on", processes_with(word));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -77,4 +77,11 @@ fn parent(process: Process) -> Option<Process> {
 pub fn kill(signal: &str, process: Process) {
     let sent = Command::new("kill").args(["-s", signal, &process.0.to_string()]).status().unwrap();
     assert!(sent.success());
+}
+
+/// Kills a process, unless it has ended already, for example because another was killed.
+pub fn kill_if_running(process: Process) {
+    let pid = process.0.to_string();
+    let output = Command::new("kill").args(["-s", "KILL", &pid]).output().unwrap();
+    assert!(output.status.success() || parent(process).is_none(), "{output:?}");
 }

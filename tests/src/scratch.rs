@@ -1,10 +1,12 @@
-//! Scratch directories that every user can enter, and small file systems for disk-full tests.
+//! Scratch directories that every user can enter, small file systems for disk-full tests, and the
+//! removal of what a killed launcher leaves on the host.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::programs::{PROGRAMS, programs};
 
@@ -113,8 +115,36 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(&self.0).status().unwrap();
-        assert!(unmounted.success() || std::thread::panicking());
+        // A process that was just killed may hold the file system a little longer.
+        let begun = Instant::now();
+        loop {
+            let output = Command::new("umount").arg(&self.0).output().unwrap();
+            if output.status.success() {
+                return;
+            }
+            if begun.elapsed() > Duration::from_secs(20) {
+                assert!(std::thread::panicking(), "{output:?}");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Removes a control group that a killed launcher left, so that the host stays clean. Its last
+/// processes may still be ending, and another launcher may remove it first.
+///
+/// # Panics
+/// Panics if the group still exists after 20 seconds.
+#[track_caller]
+pub fn remove_control_group(group: &Path) {
+    let begun = Instant::now();
+    while let Err(error) = fs::remove_dir(group) {
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{}: {error}", group.display());
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -344,12 +344,16 @@ fn repeated_pieces_take_linear_time() {
         "#", "! ",
     ] {
         for head in ["", "a=", "x "] {
-            let start = std::time::Instant::now();
             let line = format!("{head}{}", piece.repeat(130_000 / piece.len()));
-            let words = shell_words(&line);
-            let spent = start.elapsed();
-            println!("{head:?} {piece:?}: {spent:?}, {}", words.is_ok());
-            assert!(spent.as_millis() < 1000, "{head:?} {piece:?}: {spent:?}");
+            let ends_soon = || {
+                let start = std::time::Instant::now();
+                let words = shell_words(&line);
+                let spent = start.elapsed();
+                println!("{head:?} {piece:?}: {spent:?}, {}", words.is_ok());
+                spent.as_millis() < 1000
+            };
+            // A pause of this process makes one attempt slow, but not three.
+            assert!((0..3).any(|_| ends_soon()), "{head:?} {piece:?}: never within a second");
         }
     }
 }

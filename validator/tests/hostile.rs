@@ -10,12 +10,16 @@ const SOON: Duration = Duration::from_secs(5);
 
 fn attack(name: &str, bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(REQUEST_BYTES_MAX)];
-    let start = Instant::now();
-    let rows = checked(bytes).violations.len();
-    let spent = start.elapsed();
-    println!("{name:?}: {rows} rows, {spent:?}");
-    assert!(rows <= 1000, "{name:?}: {rows}");
-    assert!(spent < SOON, "{name:?}: {spent:?}");
+    let ends_soon = || {
+        let start = Instant::now();
+        let rows = checked(bytes).violations.len();
+        let spent = start.elapsed();
+        println!("{name:?}: {rows} rows, {spent:?}");
+        assert!(rows <= 1000, "{name:?}: {rows}");
+        spent < SOON
+    };
+    // A pause of this process makes one attempt slow, but not three.
+    assert!((0..3).any(|_| ends_soon()), "{name:?}: never within {SOON:?}");
 }
 
 const PIECES: [&str; 46] = [

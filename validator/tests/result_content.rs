@@ -366,12 +366,16 @@ fn dense_lines_end_soon() {
         "run the following\n",
     ] {
         let many = piece.repeat(BYTES / piece.len());
-        let start = std::time::Instant::now();
-        let lines = many.lines().filter(|line| withholding_code(line).is_some()).count();
-        let rows = check_result(result(4, &many).as_bytes(), "x.md").len();
-        let spent = start.elapsed();
-        println!("{piece:?}: {lines} lines, {rows} rows, {spent:?}");
-        assert!(spent < std::time::Duration::from_secs(5), "{piece:?}: {spent:?}");
+        let ends_soon = || {
+            let start = std::time::Instant::now();
+            let lines = many.lines().filter(|line| withholding_code(line).is_some()).count();
+            let rows = check_result(result(4, &many).as_bytes(), "x.md").len();
+            let spent = start.elapsed();
+            println!("{piece:?}: {lines} lines, {rows} rows, {spent:?}");
+            spent < std::time::Duration::from_secs(5)
+        };
+        // A pause of this process makes one attempt slow, but not three.
+        assert!((0..3).any(|_| ends_soon()), "{piece:?}: never within five seconds");
     }
 }
 

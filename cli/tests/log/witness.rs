@@ -104,7 +104,10 @@ fn check_request(body: &str, log: &PublicLogKey, seen: &mut WitnessState) -> (u1
 fn serve(stream: &mut (impl Read + Write), log: &PublicLogKey, seen: &Mutex<WitnessState>) {
     let (mut request, mut byte) = (Vec::new(), [0]);
     while !request.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).unwrap();
+        // A connection without a request, as of a port scan, must not end the server.
+        if stream.read_exact(&mut byte).is_err() {
+            return;
+        }
         request.push(byte[0]);
     }
     let head = String::from_utf8(request).unwrap().to_lowercase();

@@ -40,7 +40,15 @@ fn replaced_runtime_is_detected() {
 
     // Written in place, with the old time of modification restored.
     let modified = fs::metadata(&tool).unwrap().modified().unwrap();
-    std::thread::sleep(Duration::from_millis(20));
+    // The clock of file times is coarse: wait until a file written now has another time.
+    let scratch = top.join("scratch");
+    let is_later = || {
+        fs::write(&scratch, "x").unwrap();
+        fs::metadata(&scratch).unwrap().modified().unwrap() != modified
+    };
+    while !is_later() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     fs::write(&tool, "new").unwrap();
     fs::File::open(&tool).unwrap().set_modified(modified).unwrap();
     let written = files();

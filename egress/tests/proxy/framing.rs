@@ -41,8 +41,8 @@ fn no_framing_hides_a_second_request() {
     ];
     let hosts = HostsFile::new(ONE);
     let mut words = hosts.arguments();
-    words.splice(..2, arguments(&["--timeout-ms", "600", "--idle-ms", "2000"]));
-    for framing in framings {
+    words.splice(..2, arguments(&["--timeout-ms", "2500", "--idle-ms", "2000"]));
+    let assert_one_request = |framing: &str| {
         let server = patient();
         let run = ProxyRun::with(&words, order(vec![rule("one.example", &[server.port])]));
         let mut stream = run.connect();
@@ -61,5 +61,12 @@ fn no_framing_hides_a_second_request() {
         } else {
             assert_eq!(reasons(&report), [(EgressRefusalReason::Malformed, 1)], "{framing:?}");
         }
-    }
+    };
+    // All at once, because many of them wait for the timeout.
+    std::thread::scope(|scope| {
+        for framing in framings {
+            let assert_one_request = &assert_one_request;
+            scope.spawn(move || assert_one_request(framing));
+        }
+    });
 }

@@ -7,7 +7,7 @@ use rustls::crypto::CryptoProvider;
 use rustls::crypto::ring::{default_provider, kx_group};
 
 use crate::servers::{TestIdentity, TestServer, five, tls_with};
-use crate::support::{ProxyRun, reasons, rule};
+use crate::support::{HostsFile, ProxyRun, arguments, order, reasons, rule};
 use crate::tunnels::{ALERT, hello};
 
 const ONE: &str = "127.0.0.1 one.example\n";
@@ -62,7 +62,11 @@ fn exchange(
     at_once: bool,
 ) -> (usize, Vec<u8>, Vec<(EgressRefusalReason, u64)>) {
     let server = answering(word.clone());
-    let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
+    let hosts = HostsFile::new(ONE);
+    let mut words = hosts.arguments();
+    // Short, because a host that does not speak TLS is waited for this long after a half-close.
+    words.splice(..2, arguments(&["--timeout-ms", "4000"]));
+    let run = ProxyRun::with(&words, order(vec![rule("one.example", &[server.port])]));
     let mut stream = run.granted(&format!("one.example:{}", server.port));
     let mut back = vec![0; word.len()];
     if at_once {

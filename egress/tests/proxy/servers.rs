@@ -227,7 +227,8 @@ pub(crate) fn closed_port() -> (OwnedFd, u16) {
 }
 
 /// Starts a DNS server; port 0 is any. Its n-th answer to any name is the n-th of these, then the
-/// last. Returns its port and the number of queries for IPv4 addresses so far.
+/// last. Returns its port and the number of queries for IPv4 addresses so far. A query that the
+/// client repeats because the answer is late is counted once.
 pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<Mutex<usize>>) {
     let socket = UdpSocket::bind((LOOPBACK, port)).unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -235,6 +236,7 @@ pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<
     let count = Arc::clone(&queries);
     thread::spawn(move || {
         let mut question = [0; 512];
+        let mut last: Option<([u8; 2], Ipv4Addr)> = None;
         loop {
             let (length, from) = socket.recv_from(&mut question).unwrap();
             // One question follows the head: labels, then two bytes each of type and class.
@@ -244,9 +246,18 @@ pub(crate) fn name_server(port: u16, answers: &'static [Ipv4Addr]) -> (u16, Arc<
             let mut answer = question[..end].to_vec();
             answer[2..12].copy_from_slice(&[0x81, 0x80, 0, 1, 0, u8::from(for_v4), 0, 0, 0, 0]);
             if for_v4 {
-                let mut count = count.lock().unwrap();
-                let address = answers[(*count).min(answers.len() - 1)];
-                *count += 1;
+                let id = [question[0], question[1]];
+                let address = match last {
+                    // A repeated query has the id of the first.
+                    Some((answered, address)) if answered == id => address,
+                    _ => {
+                        let mut count = count.lock().unwrap();
+                        let address = answers[(*count).min(answers.len() - 1)];
+                        *count += 1;
+                        address
+                    }
+                };
+                last = Some((id, address));
                 // Its name is the question's, and its lifetime is 0.
                 answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
                 answer.extend(address.octets());

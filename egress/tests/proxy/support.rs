@@ -56,7 +56,7 @@ impl HostsFile {
     }
 
     pub(crate) fn arguments(&self) -> Vec<OsString> {
-        arguments(&["--timeout-ms", "2000", "--hosts-file", self.0.to_str().unwrap()])
+        arguments(&["--timeout-ms", "10000", "--hosts-file", self.0.to_str().unwrap()])
     }
 }
 

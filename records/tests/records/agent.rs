@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -40,8 +40,9 @@ impl StockAgent {
             }
         };
         let begun = Instant::now();
-        while !socket.exists() {
-            assert!(begun.elapsed() < Duration::from_secs(10), "the agent does not listen");
+        // The socket exists before it accepts connections.
+        while UnixStream::connect(&socket).is_err() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "the agent does not listen");
             std::thread::sleep(Duration::from_millis(5));
         }
         Some(Self { child, socket })

@@ -286,6 +286,8 @@ mod tests {
     use std::io::Write;
     use std::os::unix::net::UnixStream;
 
+    use nix::sched::{CloneFlags, unshare};
+
     use super::*;
 
     fn attribute(kind: u16, words: &[u32]) -> Vec<u8> {
@@ -343,6 +345,16 @@ mod tests {
 
     #[test]
     fn the_kernel_reports_queued_data() {
+        let reports = || {
+            // The sockets of other tests do not count in another network namespace, which an
+            // ordinary user cannot create.
+            unshare(CloneFlags::CLONE_NEWNET).unwrap_or_default();
+            assert_queued_data_is_reported();
+        };
+        std::thread::spawn(reports).join().unwrap();
+    }
+
+    fn assert_queued_data_is_reported() {
         let mut sockets = DiagSockets {
             diag: open_diag().unwrap(),
             kinds: SocketKinds::UnixAndTcp,

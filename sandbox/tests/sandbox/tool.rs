@@ -129,7 +129,8 @@ fn two_gibibytes_end_as_memory_limit() {
 fn a_sleeper_ends_as_wall_limit_in_time() {
     let limits = Limits { wall_ms_max: 2000, ..LIMITS };
     let ran = check("import time; time.sleep(60)", limits, Outcome::WallLimit);
-    assert!(ran.finished.accounting.wall_us.unwrap() < 3_000_000);
+    // Far from the limit, because the launcher may be paused, and far from the tool's own end.
+    assert!(ran.finished.accounting.wall_us.unwrap() < 15_000_000);
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn pages_that_forked_children_share_are_counted_once() {
 #[test]
 fn time_of_orphans_is_counted() {
     let script = "import os, time\n\
-        for _ in range(8):\n  pid = os.fork()\n  if pid == 0:\n    if os.fork() == 0:\n      t = time.process_time()\n      while time.process_time() - t < 0.3: pass\n    os._exit(0)\n  os.waitpid(pid, 0)\n  time.sleep(0.4)\ntime.sleep(2)";
+        for _ in range(8):\n  pid = os.fork()\n  if pid == 0:\n    if os.fork() == 0:\n      t = time.process_time()\n      while time.process_time() - t < 0.3: pass\n    os._exit(0)\n  os.waitpid(pid, 0)\n  time.sleep(0.4)\ntime.sleep(12)";
     check(script, Limits { cpu_ms_max: 1200, ..LIMITS }, Outcome::CpuLimit);
 }
 

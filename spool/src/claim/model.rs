@@ -104,8 +104,23 @@ impl TryFrom<(String, String)> for ReplaySource {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
     use crate::sync;
+
+    /// The clock of file times is coarse. Returns when a new file has a later time than this one.
+    fn wait_for_later_file_times(path: &Path) -> std::io::Result<()> {
+        let time = fs::metadata(path)?.modified()?;
+        let scratch = path.with_extension("scratch");
+        loop {
+            fs::File::create(&scratch)?.write_all(b"x")?;
+            if fs::metadata(&scratch)?.modified()? != time {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
 
     #[test]
     fn after_a_restart_the_device_may_have_another_number() -> std::io::Result<()> {
@@ -134,9 +149,9 @@ mod tests {
             sync::write_new(&path, b"one", 0o600)?;
             let dropped = SubmittedFileId::of(&place, &fs::symlink_metadata(&path)?);
             assert!(dropped.is_same_file(&fs::symlink_metadata(&path)?));
+            // Before the file is removed: its number is for the next file, not the scratch file.
+            wait_for_later_file_times(&path)?;
             fs::remove_file(&path)?;
-            // The clock of file times is coarse.
-            std::thread::sleep(std::time::Duration::from_millis(11));
             sync::write_new(&path, b"another", 0o600)?;
             assert!(!dropped.is_same_file(&fs::symlink_metadata(&path)?));
             fs::remove_file(&path)?;

@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -53,8 +54,21 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
             .spawn()
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let reader =
-            thread::spawn(move || output.lines().map_while(Result::ok).collect::<Vec<String>>());
+        let (send, granted_any) = channel();
+        let reader = thread::spawn(move || {
+            let lines = output.lines().map_while(Result::ok);
+            let seen = lines.inspect(|line| {
+                if line.starts_with("granted ") {
+                    // The receiver is gone if the test has failed.
+                    send.send(()).unwrap_or_default();
+                }
+            });
+            seen.collect::<Vec<String>>()
+        });
+        // On a busy host it may be killed before it writes, but not in every second round.
+        if round % 2 == 1 {
+            granted_any.recv_timeout(Duration::from_secs(60)).unwrap();
+        }
         thread::sleep(Duration::from_micros(30_000 + round * 2_711));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -84,6 +98,6 @@ fn what_was_acknowledged_outlives_a_kill_and_nothing_else_is_permitted() {
         assert_eq!(state(&mut store, &source(next + 1), "a"), State::Requestable);
         assert_eq!(state(&mut store, &source(next), "b"), State::Requestable);
     }
-    assert!(acknowledged > 20, "only {acknowledged}: it was killed before it wrote");
+    assert!(acknowledged >= ROUNDS / 2, "only {acknowledged}: it was killed before it wrote");
     assert!(granted_last.is_some());
 }

@@ -23,7 +23,7 @@ int main(void) {
         }
     }
     /* Long enough to be seen by a sampler. */
-    sleep_ms(200);
+    sleep_ms(4000);
     for (int at = 0; at < count; at++) kill(children[at], SIGKILL);
     limited(!failed);
     return failed;

@@ -10,6 +10,7 @@ int main(void) {
     char *memory = mmap(NULL, 64 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(memory, 64 * MIB, MADV_HUGEPAGE);
     memset(memory, 1, 64 * MIB);
-    sleep_ms(1000);
+    /* Long enough to be seen by a sampler. */
+    sleep_ms(4000);
     return limited(1);
 }

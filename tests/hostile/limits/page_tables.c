@@ -12,6 +12,7 @@ int main(void) {
     /* A huge zero page would need no table. */
     madvise(memory, tables * apart, MADV_NOHUGEPAGE);
     for (size_t at = 0; at < tables; at++) *(volatile char *)(memory + at * apart);
-    sleep_ms(200);
+    /* Long enough to be seen by a sampler. */
+    sleep_ms(4000);
     return limited(1);
 }

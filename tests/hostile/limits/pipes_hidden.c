@@ -14,7 +14,8 @@ int main(void) {
                 while (write(ends[1], block, sizeof block) > 0) {}
                 close(ends[1]);
             }
-            sleep_ms(1500);
+            /* Long enough to be seen by a sampler. */
+            sleep_ms(4000);
             _exit(0);
         }
     while (wait(NULL) > 0) {}

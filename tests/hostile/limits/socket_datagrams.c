@@ -25,6 +25,7 @@ int main(void) {
         }
     }
     printf("held %ld MiB\n", held / MIB);
-    sleep_ms(200);
+    /* Long enough to be seen by a sampler. */
+    sleep_ms(4000);
     return limited(held >= 192 * MIB);
 }

@@ -21,7 +21,7 @@ int main(void) {
         if (errno) {
             attempt("thread", -1);
             /* Long enough to be seen by a sampler. */
-            sleep_ms(200);
+            sleep_ms(4000);
             limited(0);
             return 1;
         }

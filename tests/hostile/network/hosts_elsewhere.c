@@ -31,7 +31,7 @@ int main(void) {
         char request[512], tcp[16];
         snprintf(tcp, sizeof tcp, "%s", told("tcp"));
         snprintf(request, sizeof request, wanted[at], tcp);
-        int status = status_of(asked(request));
+        int status = status_in_tries(request);
         printf("%zu %d\n", at, status);
         through |= status != 403;
     }

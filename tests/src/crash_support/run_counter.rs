@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
@@ -136,6 +136,7 @@ pub struct RunCounter {
 
 impl RunCounter {
     fn of(ran: PathBuf, prefix: String) -> Self {
+        File::create_new(marker_in(&ran, &prefix)).unwrap();
         let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
         // OPEN is watched too: the kernel merges two equal events that follow each other.
         inotify::add_watch(&watch, &ran, WatchFlags::OPEN | WatchFlags::CLOSE_NOWRITE).unwrap();
@@ -166,8 +167,7 @@ impl RunCounter {
 
     #[must_use]
     pub fn counts(&self) -> RunCounts {
-        // The kernel reports while it closes the file, and the reader polls every few milliseconds.
-        std::thread::sleep(Duration::from_millis(15));
+        self.wait_for_reader();
         let counts = self.counts.lock().unwrap();
         let own = counts.iter().filter_map(|(word, count)| Some((self.own_name(word)?, *count)));
         own.collect()
@@ -175,10 +175,26 @@ impl RunCounter {
 
     /// Restores an earlier count. Use this after a spool was reset to the state at that count.
     pub fn restore(&self, earlier: &RunCounts) {
+        self.wait_for_reader();
         let mut counts = self.counts.lock().unwrap();
         counts.retain(|word, _| !word.starts_with(&self.prefix));
         counts
             .extend(earlier.iter().map(|(name, count)| (format!("{}{name}", self.prefix), *count)));
+    }
+
+    /// Waits until every run so far is counted. The kernel reports while it closes a file, and its
+    /// queue is ordered: once the reader has counted a marker, it has counted all runs before.
+    fn wait_for_reader(&self) {
+        let path = marker_in(&self.ran, &self.prefix);
+        let marker = path.file_name().unwrap().to_str().unwrap();
+        let count = || self.counts.lock().unwrap().get(marker).copied();
+        let before = count();
+        drop(File::open(&path).unwrap());
+        let begun = Instant::now();
+        while count() == before {
+            assert!(begun.elapsed() < Duration::from_secs(30), "the count was lost");
+            std::thread::sleep(Duration::from_millis(2));
+        }
     }
 
     fn own_name(&self, word: &str) -> Option<String> {
@@ -192,6 +208,11 @@ impl Drop for RunCounter {
         let joined = self.reader.take().unwrap().join();
         assert!(joined.is_ok() || std::thread::panicking(), "the count was lost");
     }
+}
+
+/// Returns the path of the file that shows how far the reader of a count has come.
+fn marker_in(ran: &Path, prefix: &str) -> PathBuf {
+    ran.join(format!("marker-{prefix}"))
 }
 
 fn read_events(watch: &OwnedFd, counts: &Mutex<RunCounts>, stop: &AtomicBool) {

@@ -6,14 +6,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::slowdown::time_factor;
 
 const NAMESPACES: [&str; 7] = ["pid", "net", "user", "mnt", "ipc", "uts", "cgroup"];
 /// New objects may take this long to disappear.
-const DISAPPEAR_WITHIN: Duration = Duration::from_secs(30);
+const DISAPPEAR_WITHIN: Duration = Duration::from_secs(180);
 /// Directories in which a run could leave files.
 const LEFTOVER_DIRS: [&str; 6] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/opt", "/run"];
 
@@ -93,12 +93,12 @@ impl HostLeftovers {
     }
 }
 
-/// Lists the processes that could belong to a run: in other namespaces, children of this test, or
-/// orphans with our name. Name and start time identify a process. Namespaces are not listed: a
-/// process or a mount keeps each alive, and the kernel reuses its number.
+/// Lists the processes that could belong to a run: children of this test, orphans with our name,
+/// or in other namespaces unless another running test started them. Name and start time identify a
+/// process. Namespaces are not listed: a process or a mount keeps each alive, and the kernel reuses
+/// its number.
 fn processes(lines: &mut BTreeSet<String>) {
-    let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default();
-    let here = NAMESPACES.map(own);
+    let here = namespaces_of(Path::new("/proc/self"));
     let me = std::process::id().to_string();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
@@ -106,16 +106,56 @@ fn processes(lines: &mut BTreeSet<String>) {
         let fields: Vec<_> = rest.split_whitespace().collect();
         // proc_pid_stat(5): fields 4 and 22. The first element of `fields` is field 3.
         let (parent, began) = (fields[1], fields[19]);
-        let of = |kind| fs::read_link(entry.path().join("ns").join(kind)).unwrap_or_default();
-        let theirs = NAMESPACES.map(of);
+        let theirs = namespaces_of(&entry.path());
         // The links are empty without permission, or if the process has just ended.
         let same = theirs == here || theirs.iter().all(|link| link.as_os_str().is_empty());
         let orphan = parent == "1" && runs_our_program(&entry.path());
         if same && !orphan && parent != me {
             continue;
         }
+        if !same && is_of_running_test(&entry.file_name().to_string_lossy(), &me, &here) {
+            continue;
+        }
         let uid = fs::metadata(entry.path()).map_or(0, |it| it.uid());
         lines.insert(format!("process {name}) of {uid} since {began}"));
+    }
+}
+
+fn namespaces_of(process: &Path) -> [PathBuf; 7] {
+    NAMESPACES.map(|kind| fs::read_link(process.join("ns").join(kind)).unwrap_or_default())
+}
+
+/// Returns true if a process belongs to another test that is still running: a living ancestor in
+/// our namespaces, which is not above this test as well, runs a program that is not ours.
+fn is_of_running_test(process: &str, me: &str, here: &[PathBuf; 7]) -> bool {
+    let above = ancestors(process);
+    if above.iter().any(|pid| pid == me) {
+        return false;
+    }
+    // Orphans pass to the first process, or to one above this test.
+    let above_me = ancestors(me);
+    let below = above.iter().take_while(|pid| *pid != "1" && !above_me.contains(pid));
+    let mut places = below.map(|pid| Path::new("/proc").join(pid));
+    places.any(|place| {
+        let exe = fs::read_link(place.join("exe")).unwrap_or_default();
+        // The path of a test program may contain the name of ours, its own name does not.
+        let name = exe.file_name().unwrap_or_default().to_string_lossy();
+        namespaces_of(&place) == *here && !name.contains("toolexec")
+    })
+}
+
+/// Returns the pids of the ancestors of a process, its parent first.
+fn ancestors(process: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    loop {
+        let last = found.last().map_or(process, String::as_str);
+        let stat = fs::read_to_string(format!("/proc/{last}/stat")).unwrap_or_default();
+        // proc_pid_stat(5): field 4, the second one after the name.
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1));
+        match parent {
+            None | Some("0") => return found,
+            Some(parent) => found.push(parent.to_owned()),
+        }
     }
 }
 

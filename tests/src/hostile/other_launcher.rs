@@ -1,5 +1,5 @@
 //! Runs the cases under other launchers; the result is the program's own verdict. Must never run a
-//! program outside a launcher, or leave one running: each is stopped after two seconds.
+//! program outside a launcher, or leave one running: each is stopped after seven seconds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +15,9 @@ use super::launcher::{ForeignLauncher, account};
 use super::{BuiltCase, CaseMode, HostileCase};
 use crate::bench::{Bench, CliOutput};
 
-/// A program is stopped after this time, because none of the launchers has a time limit.
-const STOPPED_AFTER_SEC: &str = "2";
+/// A program is stopped after this time, because none of the launchers has a time limit. Cases that
+/// wait for a sampler or for another run end before.
+const STOPPED_AFTER_SEC: &str = "7";
 
 /// A launcher and the user who starts it.
 pub struct OtherLauncherRunner {

@@ -69,7 +69,8 @@ fn a_run_within_the_drain_is_finished() {
         &bench,
         &ServiceConfig { shutdown_grace_sec: 20, ..ServiceConfig::for_owner(&bench) },
     );
-    let (text, word) = sleeper("1.5");
+    // Long enough for the signal to come before its end on a busy host.
+    let (text, word) = sleeper("6");
     let request = service.submit(&text);
     assert!(!wait_for_process(&word).is_empty());
     service.signal("TERM");

@@ -231,7 +231,7 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
         return skip(test, "this host does not let root mount a tmpfs");
     };
     let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
-    let request = service.submit(&RequestText::python("import time; time.sleep(3); print('ran')"));
+    let request = service.submit(&RequestText::python("import time; time.sleep(6); print('ran')"));
     let runs =
         |it: &Service<'_>| list(&it.path("results")).iter().any(|it| it.starts_with(".new-"));
     service.wait_for("the run", runs);
@@ -239,7 +239,7 @@ fn what_ran_is_recorded_as_what_it_was_when_there_is_room() {
     // The reserve is taken too: the space for the record is used up as soon as it is released.
     fs::remove_file(service.path(".reserve")).unwrap();
     fill(&place, FullResource::Bytes);
-    std::thread::sleep(Duration::from_secs(6));
+    std::thread::sleep(Duration::from_secs(9));
     assert!(service.is_alive(), "{}", service.log());
     assert!(service.records_of(&request.id).is_empty());
     empty(&place, FullResource::Bytes);

@@ -64,7 +64,7 @@ fn a_reload_takes_over_a_key_from_its_place_or_from_beside_it() {
         let old = line(&service);
         ran(&service);
         // A run in progress during the change.
-        let slow = RequestText::python("import time; time.sleep(3); print('slept')");
+        let slow = RequestText::python("import time; time.sleep(6); print('slept')");
         let word = format!("word-of-{}", slow.id);
         let slow = service.submit(&slow.command(&format!("python script.py {word}")));
         assert!(!wait_for_process(&word).is_empty());

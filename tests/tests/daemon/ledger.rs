@@ -13,7 +13,9 @@ use std::path::Path;
 use std::process::Command;
 
 use toolexec_tests::crash_support::{CountedTool, RunCounter};
-use toolexec_tests::{Bench, CliOutput, RequestText, SavedRequest, Service, list};
+use toolexec_tests::{
+    Bench, CliOutput, RequestText, SavedRequest, Service, list, wait_for_no_process,
+};
 
 const REBUILD_OPTION: &str = "--rebuild-ledger";
 
@@ -218,6 +220,8 @@ fn a_copy_that_was_made_in_the_wrong_order_runs_nothing_twice() {
     copy(&service.spool(), &copies.join("spool"));
     service.signal("KILL");
     service.wait();
+    // The launcher ends a moment later, and may write to the state until then.
+    wait_for_no_process(service.state().join("staging").to_str().unwrap());
     for (place, copy) in [(service.state(), "state"), (service.spool(), "spool")] {
         fs::remove_dir_all(&place).unwrap();
         fs::rename(copies.join(copy), place).unwrap();

@@ -8,8 +8,9 @@
 )]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, list};
 
@@ -55,15 +56,27 @@ fn a_log_that_another_appends_to_is_waited_for() {
     bench.run(&bench.save(&good())).assert_code(0);
     let lock = bench.state().join("log/.lock");
     let mut holder = Command::new("flock");
-    holder.arg(&lock).args(["sleep", "1"]).stdout(Stdio::null());
-    let Ok(mut holder) = holder.spawn() else {
+    // One process, which holds the lock until it is killed.
+    holder.args(["-x", "-F"]).arg(&lock).args(["sh", "-c", "echo held; exec sleep 60"]);
+    let Ok(mut holder) = holder.stdout(Stdio::piped()).spawn() else {
         return toolexec_tests::skip("a_log_that_another_appends_to_is_waited_for", "no flock");
     };
-    std::thread::sleep(Duration::from_millis(200));
-    let output = bench.run(&bench.save(&good()));
-    Record::of(&output).assert_outcome("ok");
-    assert!(output.elapsed >= Duration::from_millis(500), "it did not wait: {output:#?}");
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+    let request = bench.save(&good());
+    let mut command = bench.command("toolexec");
+    command.arg("run").arg(&request.path).args(["--format", "json"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let begun = Instant::now();
+    let mut run = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    let ended = run.try_wait().unwrap();
+    holder.kill().unwrap();
     holder.wait().unwrap();
+    let output = CliOutput::from_output(&run.wait_with_output().unwrap(), begun.elapsed());
+    assert_eq!(ended, None, "it did not wait: {output:#?}");
+    Record::of(&output).assert_outcome("ok");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use toolexec_tests::{
-    Bench, Record, RequestText, Service, ServiceConfig, kill, skip, wait_for_no_process,
+    Bench, Record, RequestText, Service, ServiceConfig, kill_if_running, skip, wait_for_no_process,
     wait_for_process,
 };
 
@@ -79,9 +79,15 @@ fn a_run_of_another_kind_gets_a_new_sandbox() {
     let service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
     let ruby = || RequestText::of("ruby", "ruby -e 'puts 1'");
     let sandboxes = [reads_its_input("1"), ruby(), ruby(), reads_its_input("2")].map(|text| {
+        let before = service.staging_slots();
         let (record, sandbox) = run(&service, &text);
         record.assert_outcome("ok");
         assert!(service.staging_slots().len() <= 1, "no more than configured");
+        // The next run finds a sandbox of this kind only if it exists by then.
+        service.wait_for("a slot of a new prewarmed sandbox", |service| {
+            let slots = service.staging_slots();
+            slots.len() == 1 && slots != before
+        });
         sandbox
     });
     assert_eq!(sandboxes, ["cold", "cold", "prewarmed", "cold"]);
@@ -134,13 +140,6 @@ fn a_refused_request_leaves_nothing_staged() {
     service.assert_nothing_staged();
     let (record, _) = run(&service, &reads_its_input("three"));
     record.assert_outcome("ok");
-}
-
-/// Kills a process, unless it has ended because another was killed.
-fn kill_if_running(process: toolexec_tests::Process) {
-    if Path::new(&format!("/proc/{}", process.0)).exists() {
-        kill("KILL", process);
-    }
 }
 
 #[test]

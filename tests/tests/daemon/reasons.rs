@@ -104,7 +104,7 @@ fn a_refused_request_says_the_same_reason_in_every_place() {
     let read = call_tool(&bench, &service, "read_result", id);
     assert!(read["content"].to_string().contains(help), "{read:#}");
 
-    assert!(service.log().contains(&what), "{}", service.log());
+    service.wait_for("the reason in the log", |service| service.log().contains(&what));
     service.verify().assert_code(0);
 }
 

@@ -179,13 +179,18 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     let (request, record) = ran(&bench, STEADY);
     let copy = record.path.join("request").join(format!("{}.md", request.id));
     let before = list(&bench.results());
+    let trace = bench.home().join("trace");
     let mut command = bench.command("strace");
-    command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=flock"]);
+    command.args(["-f", "-qq", "-e", "trace=flock", "-o"]).arg(&trace);
     command.args(["--inject=flock:delay_enter=5000000:when=1"]);
     let toolexec = bench.command("toolexec").get_program().to_owned();
     command.arg(toolexec).arg("replay").arg(&record.path).arg("--inputs").arg(&request.inputs);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(2));
+    let begun = Instant::now();
+    while !fs::read_to_string(&trace).unwrap_or_default().contains("flock(") {
+        assert!(begun.elapsed() < Duration::from_secs(20), "the replay takes no lock");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let text = fs::read_to_string(&copy).unwrap();
     fs::write(&copy, text.replace("python script.py", "python script.py EVIL")).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -201,7 +206,7 @@ fn a_request_that_changes_after_the_look_is_not_run() {
 #[test]
 fn a_replay_that_is_killed_is_recorded_as_one() {
     let bench = Bench::new();
-    let request = bench.save(&RequestText::python("import time; time.sleep(1.5)"));
+    let request = bench.save(&RequestText::python("import time; time.sleep(4)"));
     let record = Record::of(&bench.run(&request));
     let inputs = request.inputs.to_str().unwrap();
     let mut command = bench.command("toolexec");

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use toolexec_tests::{
@@ -134,7 +135,10 @@ fn a_hundred_of_one_submitter_do_not_keep_another_waiting() {
     let late = drop_one();
     service.spawn();
     service.wait_for("the late one to run", |it| !it.records_of(&late.id).is_empty());
-    let before = service.records().len();
+    // The order of the log: others may get their records before this test looks again.
+    let (log, of_late) = (service.log(), format!("request=\"{}\"", late.id));
+    let mut started = log.lines().filter(|line| line.contains(" started "));
+    let before = started.position(|line| line.contains(&of_late)).unwrap();
     assert!(before < 20, "{before} of the hundred were first");
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
@@ -179,12 +183,17 @@ fn a_user_without_access_to_approved_sees_the_waiting_requests() {
 #[test]
 fn stop_ends_running_requests_and_leaves_waiting_ones() {
     let bench = Bench::new();
-    let config = ServiceConfig { shutdown_grace_sec: 6, ..ServiceConfig::for_owner(&bench) };
+    let config = ServiceConfig { shutdown_grace_sec: 10, ..ServiceConfig::for_owner(&bench) };
     let mut service = prepare_service(&bench, &config, &["runs_max: 2"]);
-    let running = [service.submit(&sleeping(4)), service.submit(&sleeping(1000))];
+    let running = [service.submit(&sleeping(6)), service.submit(&sleeping(1000))];
+    let aside = bench.scratch().dir("aside");
+    let waiting: Vec<_> = (0..9).map(|_| good().save(&aside)).collect();
     service.spawn();
     service.wait_for("two to run", |it| it.log().matches("started").count() == 2);
-    let waiting: Vec<_> = (0..9).map(|_| service.submit(&good())).collect();
+    // By renames, which take less time than the first of the two runs.
+    for path in waiting.iter().flat_map(|request| [&request.inputs, &request.path]) {
+        fs::rename(path, service.path("approved").join(path.file_name().unwrap())).unwrap();
+    }
     service.wait_for("some to be taken", |it| list(&it.path("work")).len() > 2);
     service.signal("TERM");
     assert_eq!(service.wait(), Some(0));
@@ -370,10 +379,13 @@ fn an_empty_file_is_claimed_when_it_is_filled() {
     service.wait_for("the daemon to be ready", |it| it.log().contains("ready"));
     let text = RequestText::of("python", "python -V");
     let path = service.path(&format!("approved/{}.md", text.id));
+    // The daemon counts the age of a file in whole seconds. The kernel's time for files lags a bit.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    std::thread::sleep(Duration::from_nanos(1_020_000_000 - u64::from(now.subsec_nanos())));
     let mut file = fs::File::create(&path).unwrap();
     let never = service.path("approved/TR-20260209-160501Z-never.md");
     fs::write(&never, "").unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    std::thread::sleep(Duration::from_millis(200));
     assert!(service.records().is_empty(), "refused before it was written");
     file.write_all(text.text().as_bytes()).unwrap();
     drop(file);

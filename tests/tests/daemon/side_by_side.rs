@@ -6,10 +6,14 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list};
+use toolexec_tests::{
+    Bench, CliOutput, Record, RequestText, SavedRequest, list, remove_control_group,
+};
 
 toolexec_tests::as_both!(
     different_requests_do_not_disturb_each_other,
@@ -23,12 +27,39 @@ fn run_at_once<'a>(
     bench: &Bench,
     requests: impl IntoIterator<Item = &'a SavedRequest>,
 ) -> Vec<CliOutput> {
+    run_at_once_observed(bench, requests).0
+}
+
+/// Runs all requests at the same time. Also returns the pids of the processes that worked on them,
+/// which are in the names of their control groups.
+fn run_at_once_observed<'a>(
+    bench: &Bench,
+    requests: impl IntoIterator<Item = &'a SavedRequest>,
+) -> (Vec<CliOutput>, BTreeSet<u32>) {
+    assert!(Path::new("/proc/thread-self/children").exists(), "no list of children on this host");
     let requests: Vec<_> = requests.into_iter().collect();
     std::thread::scope(|scope| {
         let runs: Vec<_> =
             requests.iter().map(|request| scope.spawn(|| bench.run(request))).collect();
-        runs.into_iter().map(|run| run.join().unwrap()).collect()
+        let mut pids = BTreeSet::new();
+        while !runs.iter().all(|run| run.is_finished()) {
+            add_descendants(std::process::id(), &mut pids);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        (runs.into_iter().map(|run| run.join().unwrap()).collect(), pids)
     })
+}
+
+/// Adds the pids of the present descendants of a process.
+fn add_descendants(process: u32, pids: &mut BTreeSet<u32>) {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    for thread in threads {
+        let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+        for child in children.split_whitespace().map(|pid| pid.parse().unwrap()) {
+            pids.insert(child);
+            add_descendants(child, pids);
+        }
+    }
 }
 
 /// Creates keys and directories before the test.
@@ -56,8 +87,8 @@ fn different_requests_do_not_disturb_each_other(bench: &Bench) {
 fn one_request_runs_once_however_many_try(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
-    let tries = run_at_once(bench, [&request; 4]);
-    remove_leftover_groups(&tries);
+    let (tries, pids) = run_at_once_observed(bench, [&request; 4]);
+    remove_leftover_groups(&tries, &pids);
     let of = |code| tries.iter().filter(|output| output.code == Some(code)).count();
     assert_eq!((of(0), of(2)), (1, 3), "{tries:#?}");
     for output in &tries {
@@ -73,23 +104,39 @@ fn one_request_runs_once_however_many_try(bench: &Bench) {
 fn a_sandbox_that_is_given_up_leaves_nothing(bench: &Bench) {
     prepare(bench);
     let request = bench.save(&RequestText::python("print('once')"));
-    let tries = run_at_once(bench, [&request; 3]);
-    assert_eq!(remove_leftover_groups(&tries), Vec::<String>::new());
+    let (tries, pids) = run_at_once_observed(bench, [&request; 3]);
+    assert_eq!(remove_leftover_groups(&tries, &pids), Vec::<String>::new());
+    // A launcher also reports a group of another test that it cannot remove.
+    let is_of_another_test = |line: &str| {
+        line.contains("cannot be removed") && groups_in(line).any(|group| !is_of(group, &pids))
+    };
     for output in &tries {
-        assert!(!output.stderr.contains("toolexec-launch:"), "the launcher complains: {output:#?}");
+        let mut complaints = output.stderr.lines().filter(|line| line.contains("toolexec-launch:"));
+        assert!(complaints.all(is_of_another_test), "the launcher complains: {output:#?}");
     }
 }
 
 /// Removes and returns the control groups that a launcher left, so that the host stays clean.
-fn remove_leftover_groups(tries: &[CliOutput]) -> Vec<String> {
-    let words = tries.iter().flat_map(|output| output.stderr.split_whitespace());
-    let groups = words.filter(|word| word.starts_with("/sys/fs/cgroup/"));
-    let mut left: Vec<_> = groups.map(|word| word.trim_end_matches(':').to_owned()).collect();
+fn remove_leftover_groups(tries: &[CliOutput], pids: &BTreeSet<u32>) -> Vec<String> {
+    let groups = tries.iter().flat_map(|output| groups_in(&output.stderr));
+    let mut left: Vec<_> = groups.filter(|group| is_of(group, pids)).map(str::to_owned).collect();
     left.retain(|group| Path::new(group).is_dir());
     for group in &left {
-        fs::remove_dir(group).unwrap();
+        remove_control_group(Path::new(group));
     }
     left
+}
+
+/// Returns the control groups that a text names.
+fn groups_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split_whitespace().filter(|word| word.starts_with("/sys/fs/cgroup/"));
+    words.map(|word| word.trim_end_matches(':'))
+}
+
+/// Returns true if a control group belongs to one of these processes: its name contains the pid.
+fn is_of(group: &str, pids: &BTreeSet<u32>) -> bool {
+    let name = group.rsplit('/').next().unwrap_or_default();
+    name.split('-').filter_map(|part| part.parse::<u32>().ok()).any(|pid| pids.contains(&pid))
 }
 
 fn the_first_runs_of_all_share_one_key(bench: &Bench) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use toolexec_tests::{
     Bench, CliOutput, Process, Record, RequestText, SavedRequest, SmallDisk, kill, list, parent_of,
-    skip, wait_for_no_process, wait_for_process,
+    remove_control_group, skip, wait_for_no_process, wait_for_process,
 };
 
 toolexec_tests::as_both!(
@@ -87,7 +87,7 @@ fn a_launcher_that_dies_leaves_indeterminate(bench: &Bench) {
 fn remove(groups: &[String]) -> Vec<&String> {
     let left: Vec<_> = groups.iter().filter(|group| Path::new(group).exists()).collect();
     for group in &left {
-        fs::remove_dir(group).unwrap();
+        remove_control_group(Path::new(group));
     }
     left
 }

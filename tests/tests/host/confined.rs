@@ -199,7 +199,8 @@ fn a_spinner_meets_its_cpu_limit(bench: &Bench) {
     );
     output.assert_code(1);
     Record::of(&output).assert_outcome("cpu_limit");
-    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
+    // Before its wall limit of 20 s.
+    assert!(output.elapsed < Duration::from_secs(18), "{output:#?}");
 }
 
 fn a_flood_meets_the_output_limit(bench: &Bench) {

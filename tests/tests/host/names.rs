@@ -150,7 +150,7 @@ fn check_other_readers(bench: &Bench, record: &Path) {
 fn a_record_that_would_not_verify_is_not_published_and_nothing_is_lost() {
     let bench = Bench::new();
     let script =
-        "import time\nprint('done', flush=True)\nopen('/out/a', 'w').write('x')\ntime.sleep(2)";
+        "import time\nprint('done', flush=True)\nopen('/out/a', 'w').write('x')\ntime.sleep(6)";
     let request = bench.save(&RequestText::python(script));
     let results = bench.results();
     let stray = std::thread::spawn(move || {

@@ -214,7 +214,7 @@ fn hold_request<'a>(
         service.spool().to_str().unwrap(),
     ]);
     status.assert_code(1);
-    let stopped = row(status, "/daemon/told/admission_stopped");
+    let stopped = row(status, "/daemon/status/admission_stopped");
     assert!(service.log().contains(broken.reason[1]), "{}", service.log());
     let place = service.spool();
     let spool = ["--spool", place.to_str().unwrap()];

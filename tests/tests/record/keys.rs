@@ -352,7 +352,7 @@ fn memory_with_a_key_is_no_other_process(bench: &Bench) {
     let service = Service::start(bench, &ServiceConfig::for_owner(bench));
     assert_private(bench, service.process());
     // While its tool sleeps.
-    let script = "import time; time.sleep(2)";
+    let script = "import time; time.sleep(6)";
     let request = bench.save(&RequestText::python(script));
     let mut run = bench.command("toolexec");
     run.arg("run").arg(&request.path).stdout(Stdio::null()).stderr(Stdio::null());

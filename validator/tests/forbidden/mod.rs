@@ -403,11 +403,16 @@ fn hostile_text_ends_soon() {
     let rest = 250_000 - valid().len();
     let soon = std::time::Duration::from_secs(1);
     let check = |piece: &str, text: String| {
-        let start = std::time::Instant::now();
-        let rows = checked(text).violations.len();
-        let spent = start.elapsed();
-        println!("{piece:?}: {rows} rows, {spent:?}");
-        assert!(rows < 1000 && spent < soon, "{piece:?}: {rows} rows in {spent:?}");
+        let ends_soon = || {
+            let start = std::time::Instant::now();
+            let rows = checked(&text).violations.len();
+            let spent = start.elapsed();
+            println!("{piece:?}: {rows} rows, {spent:?}");
+            assert!(rows < 1000, "{piece:?}: {rows} rows");
+            spent < soon
+        };
+        // A pause of this process makes one attempt slow, but not three.
+        assert!((0..3).any(|_| ends_soon()), "{piece:?}: never within {soon:?}");
     };
     for piece in PROSE {
         check(piece, prose(&piece.repeat(rest / piece.len())));

@@ -113,8 +113,9 @@ impl<'a> AuthorityHost<'a> {
     }
 
     /// Waits until a request is held for this code, and asserts that nothing else happened to it.
+    /// Returns its entry in `list --waiting`.
     #[track_caller]
-    pub(super) fn assert_held(&self, id: &str, code: &str) {
+    pub(super) fn assert_held(&self, id: &str, code: &str) -> Value {
         // A new decision about a held request takes it out of the list for a moment.
         let held = RefCell::new(None);
         self.service.wait_for("the request to be held", |_| {
@@ -127,6 +128,7 @@ impl<'a> AuthorityHost<'a> {
         assert_eq!(codes, [code], "{row:#}");
         assert!(self.service.path(&format!("approved/{id}.md")).is_file());
         assert!(self.service.records_of(id).is_empty(), "held, and a record tells of it");
+        row
     }
 
     /// Waits for the record of a request, which must be refused with exactly this code.

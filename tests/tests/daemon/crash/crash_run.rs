@@ -79,10 +79,11 @@ fn kill_at(service: &mut Service<'_>, scene: &CrashScene, kill: &KillPoint) -> b
             return true;
         }
         // A failpoint after the last visible step is reached a moment later.
-        if begun.elapsed() > SETTLED_WITHIN || (scene.is_settled(service) && is_idle(service)) {
+        let is_settled = scene.is_settled(service) && service.log().contains("ready");
+        if begun.elapsed() > SETTLED_WITHIN || (is_settled && is_idle(service)) {
             service.signal("TERM");
-            service.wait();
-            return false;
+            // It may have reached the failpoint just before the signal.
+            return service.wait().is_none();
         }
         std::thread::sleep(Duration::from_millis(5));
     }

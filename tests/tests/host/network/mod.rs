@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use toolexec_tests::{
-    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, SmallDisk, kill, list, skip,
-    wait_for_no_process, wait_for_process,
+    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, SmallDisk, kill_if_running,
+    list, skip, wait_for_no_process, wait_for_process,
 };
 use unknown_hosts::{
     a_lost_proxy_is_unknown_not_nothing, a_report_that_cannot_be_true_is_not_signed,
@@ -325,7 +325,7 @@ fn network_of(record: &Record) -> String {
 
 fn sandboxes_with_hosts_share_no_network(bench: &Bench) {
     let pages = PageServer::new();
-    let script = "import time; time.sleep(2); print(1)";
+    let script = "import time; time.sleep(6); print(1)";
     let policy = policy(bench, pages.port);
     let begun: Vec<Child> = (0..2)
         .map(|_| {

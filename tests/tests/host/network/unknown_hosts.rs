@@ -5,7 +5,7 @@ use super::*;
 pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     let pages = PageServer::new();
     let script = format!(
-        "import time, urllib.request\ntime.sleep(3)\n\
+        "import time, urllib.request\ntime.sleep(7)\n\
          try: urllib.request.urlopen('http://127.0.0.1:{}/')\n\
          except OSError as error: print(type(error).__name__)",
         pages.port
@@ -20,7 +20,7 @@ pub(crate) fn a_lost_proxy_is_unknown_not_nothing(bench: &Bench) {
     let program = bench.scratch().path().join("bin/toolexec-egress");
     assert!(!wait_for_process(&name).is_empty());
     for process in wait_for_process(program.to_str().unwrap()) {
-        kill("KILL", process);
+        kill_if_running(process);
     }
     let output = running.wait_with_output().unwrap();
     let record = Record::of(&CliOutput::from_output(&output, Duration::ZERO));
