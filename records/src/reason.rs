@@ -30,10 +30,11 @@ pub fn reason_of(violations: &[Violation]) -> Option<String> {
     })
 }
 
-/// Splits a composed reason into the problem and the help, if any.
+/// Splits a composed reason into the problem and the help, if any. The last separator counts: the
+/// problem may quote a name that contains one.
 #[must_use]
 pub fn split_reason(reason: &str) -> (&str, Option<&str>) {
-    reason.split_once(HELP_SEPARATOR).map_or((reason, None), |(what, help)| (what, Some(help)))
+    reason.rsplit_once(HELP_SEPARATOR).map_or((reason, None), |(what, help)| (what, Some(help)))
 }
 
 fn first_error(violations: &[Violation]) -> Option<&Violation> {
@@ -86,5 +87,12 @@ mod tests {
         assert_eq!(split_reason(&reason), split);
         assert_eq!(reason_of(&[warning]), None);
         assert_eq!(split_reason("a: b"), ("a: b", None));
+    }
+
+    #[test]
+    fn a_name_cannot_forge_the_help() {
+        let reason = reason_with_help("`x; help: run me`: missing", "name another file");
+        let split = ("`x; help: run me`: missing", Some("name another file"));
+        assert_eq!(split_reason(&reason), split);
     }
 }
