@@ -67,7 +67,7 @@ const SIGXFSZ: u8 = 25;
 
 /// Returns the outcome of a run that started. If several apply, the first in this order wins:
 /// `seccomp_violation`, `memory_limit`, `pids_limit`, `output_limit`, `cpu_limit`, `wall_limit`,
-/// `cancelled`, `signal`, `exit_nonzero`, `output_rejected`, `ok` (DESIGN section 5).
+/// `cancelled`, `signal`, `exit_nonzero`, `output_rejected`, `ok`.
 #[must_use]
 pub fn decide(facts: &OutcomeFacts) -> Outcome {
     let failed = facts.killed.is_some() || facts.tool != Some(ToolEnd::Exited(0));

@@ -1,4 +1,4 @@
-//! Each form of a record passes the lint and has the contents that upstream and DESIGN require.
+//! Each form of a record passes the lint and has the contents that the tool-result schema requires.
 
 use model::{Outcome, RejectReason, ResultId, Sha256};
 use records::{RecordSubject, SignError, Statement, Trust, sign, verify};

@@ -169,7 +169,7 @@ impl LandlockRules {
     pub(super) fn begin() -> Result<Self, Failed> {
         let begun = || -> Result<_, landlock::RulesetError> {
             // Rights that an older kernel lacks are omitted here and named in the record. The
-            // sandbox's mounts and namespaces give the same protection (DESIGN section 7).
+            // sandbox's mounts and namespaces give the same protection.
             let mut rules = Ruleset::default()
                 .set_compatibility(CompatLevel::BestEffort)
                 .handle_access(AccessFs::from_all(NEWEST))?

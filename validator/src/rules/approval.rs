@@ -29,7 +29,7 @@ pub(super) static DATE_ORDER: RuleDoc = RuleDoc {
     code: Code::ApprovalDateOrder,
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Text, DecidedBy::Host],
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "An approval cannot be older than the request or lie in the future. A wrong order shows a \
           copied block or a wrong clock; a difference of two minutes is allowed.",
     remedy: "Approve the present request and write the time of that approval.",
@@ -57,7 +57,7 @@ pub(super) static EXPIRED: RuleDoc = RuleDoc {
     code: Code::ApprovalExpired,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "An approver judges the state of things at that time. A host can set an age after which \
           the approval no longer counts.",
     remedy: "Have the request approved again.",
@@ -76,7 +76,7 @@ pub(super) static SIGNATURE: RuleDoc = RuleDoc {
     code: Code::ApprovalSignature,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy; OpenSSH, PROTOCOL.sshsig",
+    source: "docs/policy.md; OpenSSH, PROTOCOL.sshsig",
     why: "Anyone can type a name. A signature over the exact bytes shows who approved them, and \
           any changed byte invalidates it.",
     remedy: "Sign the final file with a key of `allowed_signers`, and do not change it \
@@ -97,7 +97,7 @@ pub(super) static PRINCIPAL: RuleDoc = RuleDoc {
     code: Code::ApprovalPrincipal,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "Policy lists the approvers of this host by name. A valid signature of an unlisted \
           person, or of another person than the text names, does not count.",
     remedy: "Write the signer's name as in `allowed_signers`, or have a listed person sign.",
@@ -119,7 +119,7 @@ pub(super) static COUNT: RuleDoc = RuleDoc {
     code: Code::ApprovalCount,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "Some risks need the attention of more than one person. Two signatures of one person \
           count once.",
     remedy: "Put the missing signatures of other approvers next to the request.",
@@ -135,7 +135,7 @@ pub(super) static APPROVER_IS_REQUESTER: RuleDoc = RuleDoc {
     code: Code::ApprovalSelf,
     severity: RuleSeverity::Error,
     decided_by: LATER,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "An approval is a check by a second person. The requester cannot be that person.",
     remedy: "Have another person approve it.",
     examples: &[
@@ -159,7 +159,7 @@ pub(super) static REVOKED: RuleDoc = RuleDoc {
     code: Code::ApprovalRevoked,
     severity: RuleSeverity::Error,
     decided_by: LATER,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "A key is revoked because another person may have it. Its signatures no longer prove \
           anything about its owner.",
     remedy: "Check what the old key has signed, then sign with the new key.",
@@ -181,7 +181,7 @@ pub(super) static REJECTED: RuleDoc = RuleDoc {
     code: Code::ApprovalRejected,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, The command line",
+    source: "docs/approving.md",
     why: "A rejection is final. It must not depend on the order in which signatures are read, or \
           on a later approval of the same bytes.",
     remedy: "Read the reason of the rejection, and draft a new request under a new id.",

@@ -9,7 +9,7 @@ pub(super) static VALUE: RuleDoc = RuleDoc {
     code: Code::BackendValue,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "tool-request schema of later date, backend; design, Requests",
+    source: "tool-request schema of later date, backend; docs/writing-requests.md",
     why: "The backend decides how a tool is confined. An unknown word could mean anything, so no \
           default replaces it.",
     remedy: "Write ERA, monty or confined exactly so, or remove the key.",
@@ -28,7 +28,7 @@ pub(super) static UNAVAILABLE: RuleDoc = RuleDoc {
         warning: "for the monty backend in lint, since no policy of this version offers it",
     },
     decided_by: &[DecidedBy::Text, DecidedBy::Policy, DecidedBy::Host],
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A request for an unavailable backend is refused. Another backend could give the tool \
           less confinement, or other rights, than were approved.",
     remedy: "Name a backend that policy offers, with the sections of that backend.",

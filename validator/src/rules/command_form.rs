@@ -99,7 +99,7 @@ pub(super) static ASSIGNMENT: RuleDoc = RuleDoc {
     code: Code::CommandAssignment,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "In a shell, words such as `X=1` before the name set the environment. Here policy sets \
           the environment; without a shell they would be taken for the program.",
     remedy: "Remove it, or pass the value to the tool as an argument.",
@@ -115,7 +115,7 @@ pub(super) static COMMENT: RuleDoc = RuleDoc {
     code: Code::CommandComment,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A shell would drop the text after `#`; without a shell the tool would get it as \
           arguments. One of the readers would be wrong.",
     remedy: "Put remarks above the first section, or quote the `#`.",
@@ -131,7 +131,7 @@ pub(super) static QUOTING: RuleDoc = RuleDoc {
     code: Code::CommandQuoting,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests; POSIX, Shell Command Language, Quoting",
+    source: "docs/writing-requests.md; POSIX, Shell Command Language, Quoting",
     why: "If a quote does not end, the words of the command are not defined.",
     remedy: "Close the quote, or remove the last backslash.",
     examples: &[
@@ -146,7 +146,7 @@ pub(super) static NOT_PERMITTED: RuleDoc = RuleDoc {
     code: Code::CommandNotPermitted,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "Policy lists the words that may begin a command; each chooses a runtime. The word never \
           names a file of the host, so no other program can be reached.",
     remedy: "Begin the command with a word that the active policy lists (`public/policy.yaml` of \
@@ -172,7 +172,7 @@ pub(super) static UNDECLARED_FILE: RuleDoc = RuleDoc {
     code: Code::CommandUndeclaredFile,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "/in contains only the declared inputs. A command that names another file would fail, or \
           start a script whose digest is not approved.",
     remedy: "Declare the file under `inputs` with its sha256 and list it under `## Input Files`.",

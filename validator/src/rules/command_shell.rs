@@ -7,7 +7,7 @@ use super::{RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 const SCHEMA: &str = "tool-request schema, Forbidden Content";
-const DESIGN: &str = "design, Requests";
+const PAGE: &str = "docs/writing-requests.md";
 
 pub(super) static CHAINING: RuleDoc = RuleDoc {
     code: Code::CommandChaining,
@@ -96,7 +96,7 @@ pub(super) static EXPANSION: RuleDoc = RuleDoc {
     code: Code::CommandExpansion,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: DESIGN,
+    source: PAGE,
     why: "The text does not show the value of a variable, `~` or a brace list, and nothing expands \
           it here. The tool would get the characters themselves.",
     remedy: "Write the value out, or put the word in single quotes.",
@@ -116,7 +116,7 @@ pub(super) static GLOB: RuleDoc = RuleDoc {
     code: Code::CommandGlob,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: DESIGN,
+    source: PAGE,
     why: "A pattern depends on the files that exist at the time. The inputs are a closed list, so \
           they can be named.",
     remedy: "Name the files, or quote a pattern that is meant for the tool.",
@@ -133,7 +133,7 @@ pub(super) static SUBSHELL: RuleDoc = RuleDoc {
     code: Code::CommandSubshell,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: DESIGN,
+    source: PAGE,
     why: "An unquoted parenthesis opens a subshell, or is a mistake in quoting. It is not a word \
           of one command.",
     remedy: "Put the word in single quotes.",
@@ -149,7 +149,7 @@ pub(super) static BACKGROUND: RuleDoc = RuleDoc {
     code: Code::CommandBackground,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: DESIGN,
+    source: PAGE,
     why: "A run ends with its command. A process left in the background would have no limits and \
           no record.",
     remedy: "Remove the `&`, or quote it.",

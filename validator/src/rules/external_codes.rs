@@ -24,7 +24,7 @@ pub(super) static REPLAYED: RuleDoc = RuleDoc {
     code: Code::SpoolReplayed,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "One approval is valid for one run. A file that is submitted again, by accident or on \
           purpose, must not run again.",
     remedy: "Draft a request with a new id and have it approved.",
@@ -46,7 +46,7 @@ pub(super) static ID_REUSED: RuleDoc = RuleDoc {
     code: Code::SpoolIdReused,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "Records refer to requests by their id. Two different requests under one id would make \
           every reference ambiguous.",
     remedy: "Give the request an id of its own.",
@@ -68,7 +68,7 @@ pub(super) static OWNER: RuleDoc = RuleDoc {
     code: Code::SpoolOwner,
     severity: RuleSeverity::Error,
     decided_by: LATER,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "The mode of a directory decides who can write into it. The owner that the kernel reports \
           decides once more whose requests are accepted.",
     remedy: "Submit as a user whom the policy permits to submit.",
@@ -93,7 +93,7 @@ pub(super) static INCOMPLETE: RuleDoc = RuleDoc {
     code: Code::SpoolIncomplete,
     severity: RuleSeverity::Error,
     decided_by: LATER,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "A submitter renames the request into place last, so its files exist by then or never \
           arrive. Waiting would only hide the mistake.",
     remedy: "Put inputs and signatures there first, or submit with `toolexec submit`.",
@@ -118,7 +118,7 @@ pub(super) static FILE_KIND: RuleDoc = RuleDoc {
     code: Code::SpoolFileKind,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "A link, a pipe or a device can change between two accesses. Only a regular file with one \
           link keeps the content that was hashed.",
     remedy: "Put a copy of the file there.",
@@ -134,7 +134,7 @@ pub(super) static HELD: RuleDoc = RuleDoc {
     code: Code::SpoolHeld,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "An operator may want to inspect a request or the host before the run. The request keeps \
           its place and waits until it is released or expires.",
     remedy: "Ask the operator to release it with `toolexec release ID`.",
@@ -156,7 +156,7 @@ pub(super) static CANCELLED: RuleDoc = RuleDoc {
     code: Code::SpoolCancelled,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "design, The spool",
+    source: "docs/spool.md",
     why: "A request that is no longer wanted must not run. Its cancellation, and by whom, is \
           recorded like any refusal.",
     remedy: "To run it after all, have it approved again; the approval was not used.",
@@ -172,7 +172,7 @@ pub(super) static PERMISSION_DENIED: RuleDoc = RuleDoc {
     code: Code::PermissionDenied,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy (permissions)",
+    source: "docs/permissions.md",
     why: "A human has decided that this agent may not use this tool. Repeated requests must not \
           change that.",
     remedy: "Have a human run it, or have the decision changed by its author.",
@@ -194,7 +194,7 @@ pub(super) static PERMISSION_REQUESTABLE: RuleDoc = RuleDoc {
     code: Code::PermissionRequestable,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy (permissions)",
+    source: "docs/permissions.md",
     why: "A missing entry is not a permission. The request waits, and a human is asked once about \
           the agent.",
     remedy: "Answer the permission request in drafts/permissions/ with `toolexec permission set`, \
@@ -217,7 +217,7 @@ pub(super) static LAYER: RuleDoc = RuleDoc {
     code: Code::Layer("<name>"),
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Host],
-    source: "design, Policy (layers)",
+    source: "docs/policy.md (layers)",
     why: "Without a required layer the run would be less confined than was approved. It is refused \
           by the name of the layer and never weakened silently.",
     remedy: "Provide the named layer on the host, or list it as an exception in the policy.",
@@ -236,7 +236,7 @@ pub(super) static GATE: RuleDoc = RuleDoc {
     code: Code::Gate("<blocker>"),
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "AANA, pre-tool-call gate; design, Policy",
+    source: "AANA, pre-tool-call gate; docs/policy.md",
     why: "The gate weighs the effects of the tool against the verified evidence. Its blockers keep \
           their own names, so that its documentation applies.",
     remedy: "Look up the blocker in docs/gate.md, and verify or declare what is missing.",
@@ -252,7 +252,7 @@ pub(super) static AIS: RuleDoc = RuleDoc {
     code: Code::Ais("<code>"),
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "AIS, verification; design, Policy",
+    source: "AIS, verification; docs/policy.md",
     why: "Where policy requires AIS, a chain of signed artifacts binds the run to one intent of \
           one agent. A failed check has the name of the specification, in lower case.",
     remedy: "Look up the code in docs/ais.md, and have the artifact issued again for exactly this \

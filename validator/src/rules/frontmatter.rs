@@ -28,7 +28,7 @@ pub(super) static SYNTAX: RuleDoc = RuleDoc {
     code: Code::FrontmatterSyntax,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "YAML has many forms for one value, and parsers disagree on the rare ones. Only the \
           common forms are read: no anchors, aliases, tags or merges.",
     remedy: "Write out every value, and put a value with `:`, `&`, `*`, `!` or `#` in quotes.",
@@ -69,7 +69,7 @@ pub(super) static UNKNOWN_KEY: RuleDoc = RuleDoc {
     code: Code::FrontmatterUnknownKey,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A misspelt key would be ignored silently, and its setting would have no effect. Keys \
           that begin with `x-` are free for extensions.",
     remedy: "Correct the spelling, indent a key that belongs to a list item, or call it `x-…`.",
@@ -85,7 +85,7 @@ pub(super) static DUPLICATE_KEY: RuleDoc = RuleDoc {
     code: Code::FrontmatterDuplicateKey,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "Some parsers take the first value and others the last. The approved value would depend \
           on the program that shows it.",
     remedy: "Keep one of the two lines.",
@@ -147,7 +147,7 @@ pub(super) static TOO_LARGE: RuleDoc = RuleDoc {
     code: Code::FrontmatterTooLarge,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "The block has facts that a person reads in a minute. Its size, depth and number of \
           values are limited, so that reading it is always cheap.",
     remedy: "Move text below the block, and data into an input file.",

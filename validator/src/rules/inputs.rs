@@ -70,7 +70,7 @@ pub(super) static NAME: RuleDoc = RuleDoc {
     code: Code::InputsName,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "The name becomes a path below /in. Dots, slashes and unusual characters could lead out \
           of that directory or name a hidden file.",
     remedy: "Write the path below /in: up to 8 parts of letters, digits, `.`, `_` and `-`, none \
@@ -118,7 +118,7 @@ pub(super) static DUPLICATE: RuleDoc = RuleDoc {
     code: Code::InputsDuplicate,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "Two entries for one path do not define its bytes, and a path cannot be a file and a \
           folder at once.",
     remedy: "Give each input its own path.",
@@ -236,7 +236,7 @@ pub(super) static UNUSED: RuleDoc = RuleDoc {
     code: Code::InputsUnused,
     severity: RuleSeverity::Warning,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A file that the command does not name may be a mistake, and the tool can read it. A \
           script may open it by itself, so this is only a warning.",
     remedy: "Name the file in the command, or remove it.",

@@ -41,7 +41,7 @@ pub(super) static MISMATCH: RuleDoc = RuleDoc {
     code: Code::LanguageMismatch,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "The approver reads `language` and expects that runtime with its limits. The first word \
           of the command must choose the same runtime.",
     remedy: "Make `language` and the first word of the command agree.",
@@ -69,7 +69,7 @@ pub(super) static RUNTIME_MISSING: RuleDoc = RuleDoc {
     code: Code::RuntimeMissing,
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Policy, DecidedBy::Host],
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "Policy names each runtime by an absolute path. If that program is missing, another of \
           the same name must not run in its place.",
     remedy: "Have the operator install the runtime or name its path in the policy; a request \

@@ -58,7 +58,7 @@ pub(super) static CEILING: RuleDoc = RuleDoc {
     code: Code::LimitsCeiling,
     severity: RuleSeverity::Warning,
     decided_by: POLICY,
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "A request for the exact maximum was often copied instead of estimated. It is permitted, \
           and worth a second look.",
     remedy: "Request what the tool needs, with some reserve.",
@@ -80,7 +80,7 @@ pub(super) static OVER_POLICY: RuleDoc = RuleDoc {
     code: Code::LimitsOverPolicy,
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Policy, DecidedBy::Spool],
-    source: "design, Policy",
+    source: "docs/policy.md",
     why: "A limit above the ceiling is refused and never lowered silently: the tool would run with \
           other limits than were approved.",
     remedy: "Request at most what the active policy permits (`public/policy.yaml` of the spool; \

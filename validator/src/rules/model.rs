@@ -90,7 +90,7 @@ impl RuleDoc {
         self.decided_by.contains(&DecidedBy::Text)
     }
 
-    /// Returns the origin of the rule: a schema and its section, or our design.
+    /// Returns the origin of the rule: a schema and its section, or a page of the documentation.
     #[must_use]
     pub fn source(&self) -> &'static str {
         self.source

@@ -95,7 +95,7 @@ pub(super) static HOST: RuleDoc = RuleDoc {
     code: Code::NetworkHost,
     severity: RuleSeverity::Depends { error: "for an invalid host", warning: "for a duplicate" },
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "The entry is compared with the host that a tool connects to, so it must be one name in \
           plain letters. Paths and wildcards would look like limits without effect.",
     remedy: "Write `host` or `host:port`, with a name outside ASCII in its `xn--` form.",
@@ -151,7 +151,7 @@ pub(super) static HOST_UNUSED: RuleDoc = RuleDoc {
     code: Code::NetworkHostUnused,
     severity: RuleSeverity::Warning,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A host without a stated use is one more way out for a misbehaving tool. A library may \
           need it; then the rationale should say so.",
     remedy: "Remove the host, or name it in `Network rationale:`.",
@@ -188,7 +188,7 @@ pub(super) static NOT_PERMITTED: RuleDoc = RuleDoc {
     code: Code::NetworkNotPermitted,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "tool-request schema, Required Front Matter; design, Policy",
+    source: "tool-request schema, Required Front Matter; docs/policy.md",
     why: "The operator decides which hosts can be reached, before and apart from any request. No \
           approval extends this list.",
     remedy: "Provide the data as a declared input, or ask the operator to permit the host.",

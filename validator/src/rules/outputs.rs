@@ -87,7 +87,7 @@ pub(super) static DUPLICATE: RuleDoc = RuleDoc {
     code: Code::OutputsDuplicate,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "One file cannot meet two expectations, and a file cannot have a path below it.",
     remedy: "Give each output its own path; `a` and `/out/a` are the same.",
     examples: &[

@@ -43,7 +43,7 @@ pub(super) static REQUEST_ID: RuleDoc = RuleDoc {
     code: Code::SchemaRequestId,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "tool-request schema, File Naming; design, Requests",
+    source: "tool-request schema, File Naming; docs/writing-requests.md",
     why: "The id names files and directories, and records refer to it. It must be safe as a name, \
           its date must be true for sorting, and the names of the files next to a request continue \
           after it with a dot.",
@@ -94,7 +94,7 @@ pub(super) static FILE_NAME: RuleDoc = RuleDoc {
     code: Code::SchemaFileName,
     severity: RuleSeverity::Depends { error: "in the spool", warning: "elsewhere" },
     decided_by: &[DecidedBy::Text, DecidedBy::Spool],
-    source: "tool-request schema, File Naming; design, Requests",
+    source: "tool-request schema, File Naming; docs/writing-requests.md",
     why: "The daemon finds inputs and signatures by the name of the request's file. Elsewhere \
           another name does no harm; in the spool it would separate the files of a request.",
     remedy: "Rename the file to its id and `.md`.",

@@ -120,7 +120,7 @@ pub(super) static UNEXPECTED: RuleDoc = RuleDoc {
     code: Code::SectionUnexpected,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "tool-request schema, Required Sections; design, Requests",
+    source: "tool-request schema, Required Sections; docs/writing-requests.md",
     why: "No rule checks an unknown section, and a misspelt title hides a required section.",
     remedy: "Correct the title, or use `###` for headings inside a section and `#` above the \
              first.",
@@ -151,7 +151,7 @@ pub(super) static HIDDEN: RuleDoc = RuleDoc {
     code: Code::SectionHidden,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A Markdown reader does not show comments and tags, and `<details hidden>` hides all text \
           after it. The approver of the page would not see what counts.",
     remedy: "Write the line as plain text; put a literal `<` in backquotes.",

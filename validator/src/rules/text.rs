@@ -9,7 +9,7 @@ pub(super) static CONTROL: RuleDoc = RuleDoc {
     code: Code::TextControl,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A control character can move the cursor, colour or erase the text of a terminal, or \
           break a line for some readers only.",
     remedy: "Remove it; save the file as UTF-8 without a byte order mark.",
@@ -26,7 +26,7 @@ pub(super) static BIDI: RuleDoc = RuleDoc {
     code: Code::TextBidi,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests; Unicode Standard Annex 9",
+    source: "docs/writing-requests.md; Unicode Standard Annex 9",
     why: "Such a character shows text in another order than it is stored: a person approves one \
           line and another is executed.",
     remedy: "Remove it. Right-to-left text needs none.",
@@ -45,7 +45,7 @@ pub(super) static CONFUSABLE: RuleDoc = RuleDoc {
         warning: "in prose",
     },
     decided_by: TEXT,
-    source: "design, Requests; Unicode Technical Standard 39",
+    source: "docs/writing-requests.md; Unicode Technical Standard 39",
     why: "A character that looks like another makes a different name that no reader can \
           distinguish. Prose in many scripts needs joiners, so there it is a warning.",
     remedy: "Type the word again in plain ASCII.",
@@ -78,7 +78,7 @@ pub(super) static NOT_UTF8: RuleDoc = RuleDoc {
     code: Code::TextNotUtf8,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests; RFC 3629",
+    source: "docs/writing-requests.md; RFC 3629",
     why: "Programs show bytes that are not UTF-8 differently, so it is unknown what the approver \
           saw.",
     remedy: "Save the file as UTF-8.",
@@ -94,7 +94,7 @@ pub(super) static TOO_LARGE: RuleDoc = RuleDoc {
     code: Code::TextTooLarge,
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Text, DecidedBy::Spool],
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "A person reads a request before approving it. Data belongs in inputs, which have \
           digests.",
     remedy: "Put data into an input file; the maximum is 256 KiB for a request, 128 KiB for its \
@@ -111,7 +111,7 @@ pub(super) static NUL: RuleDoc = RuleDoc {
     code: Code::TextNul,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "design, Requests",
+    source: "docs/writing-requests.md",
     why: "For many programs a text ends at its first NUL byte. Some readers would see the text \
           after it and others would not.",
     remedy: "Remove the byte; a file with NUL bytes is usually not text, or UTF-16.",

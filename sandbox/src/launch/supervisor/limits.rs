@@ -159,7 +159,7 @@ impl SandboxSupervisor<'_> {
             ending.denied = denials.counted();
             if let Some(violation) = denials.violation() {
                 ending.violation = Some(violation.to_owned());
-                // A violation has priority over every other reason (DESIGN section 5).
+                // A violation has priority over every other reason.
                 ending.killed = Some(KillReason::Violation);
             }
         }
