@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 #[derive(Debug)]
 pub(crate) enum Failure {
     Io(PathBuf, io::Error),
@@ -20,20 +22,47 @@ impl Failure {
 
     /// Adds help to a problem that has none of its own.
     pub(crate) fn with_help(problem: &str, help: &str) -> Self {
-        Self::Message(match records::split_reason(problem) {
-            (_, Some(_)) => problem.to_owned(),
-            (_, None) => records::reason_with_help(problem, help),
-        })
+        Self::Message(with_help(problem, help))
+    }
+
+    /// Gives a problem this help instead of its own, if any.
+    pub(crate) fn with_other_help(problem: &str, help: &str) -> Self {
+        let (problem, _) = records::split_reason(problem);
+        Self::Message(records::reason_with_help(problem, help))
+    }
+
+    /// Returns the problem without the help, for a text that has no place for help.
+    pub(crate) fn problem(&self) -> String {
+        records::split_reason(&self.to_string()).0.to_owned()
+    }
+}
+
+/// Returns the message for a kernel that gives no random numbers.
+pub(crate) fn no_random_numbers(errno: Errno) -> String {
+    format!("random numbers: {errno}; help: check what confines this process (a container)")
+}
+
+/// Adds help to a problem that has none of its own.
+pub(crate) fn with_help(problem: &str, help: &str) -> String {
+    match records::split_reason(problem) {
+        (_, Some(_)) => problem.to_owned(),
+        (_, None) => records::reason_with_help(problem, help),
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::TooLarge(path, most) => {
-                write!(f, "{}: larger than the limit of {most} bytes", path.display())
+            Self::Io(path, error) => {
+                let problem = format!("{}: {error}", path.display());
+                f.write_str(&records::reason_with_io_help(&problem, error))
             }
+            Self::TooLarge(path, most) => write!(
+                f,
+                "{}: larger than the limit of {most} bytes; help: name another file, or make it \
+                 smaller",
+                path.display()
+            ),
             Self::Message(message) => f.write_str(message),
         }
     }

@@ -11,7 +11,7 @@ use records::{
     HostKeyError, RecordBundleError, RotationError, SignError, VerifyError, reason_with_help,
     split_reason,
 };
-use spool::{LatestTime, PermissionStoreError, Shortage, SpoolError};
+use spool::{LatestTime, PermissionStoreError, Shortage, SpoolError, io_text};
 
 use crate::metrics::model::MetricsSocketError;
 
@@ -38,12 +38,18 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Read(path, error) => write!(f, "{}: {}", path.display(), io_text(error)),
             Self::TooLarge(path, most) => {
-                write!(f, "{}: larger than {most} bytes", path.display())
+                write!(f, "{}: larger than {most} bytes; help: use a smaller file", path.display())
             }
-            Self::Syntax(path, what) | Self::Value(path, what) => {
-                write!(f, "{}: {what}", path.display())
+            Self::Syntax(path, what) => {
+                // The following lines of a YAML error show the place in the file.
+                let (problem, place) = what.split_at(what.find('\n').unwrap_or(what.len()));
+                let problem = with_help(problem, "correct the file");
+                write!(f, "{}: {problem}{place}", path.display())
+            }
+            Self::Value(path, what) => {
+                write!(f, "{}: {}", path.display(), with_help(what, "correct this value"))
             }
             Self::Policy(error) => error.fmt(f),
             Self::Signers(path, error) => write!(f, "{}: {error}", path.display()),
@@ -54,6 +60,8 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// The help for an error that neither the operator nor the request has caused.
+const REPORT: &str = "report this as a bug";
 /// Further faults of one record add no information.
 const FAULTS_SHOWN_MAX: usize = 3;
 
@@ -123,20 +131,31 @@ impl fmt::Display for DaemonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Spool(error) => error.fmt(f),
-            Self::Key(error) => error.fmt(f),
+            Self::Key(error) => {
+                f.write_str(&with_help(&error.to_string(), "check the key (docs/keys.md)"))
+            }
             Self::KeyChange(error) => {
                 let what = "a key change was interrupted, and the next start finishes it";
                 let help = "fix this error, then start the daemon";
                 f.write_str(&with_help(&format!("{what}: {error}"), help))
             }
-            Self::Sign(error) => write!(f, "the record cannot be signed: {error}"),
+            Self::Sign(error) => {
+                let help = match error.is_caused_by_statement() {
+                    true => REPORT,
+                    false => "check the key and its agent, then restart the daemon",
+                };
+                f.write_str(&with_help(&format!("the record cannot be signed: {error}"), help))
+            }
             Self::RequestChanged(path) => {
                 let shown = path.display();
                 write!(f, "{shown}: changed after its record was verified; help: verify it again")
             }
             Self::EnvironmentFile(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),
-            Self::Log(error) => write!(f, "the record cannot be logged: {error}"),
+            Self::Log(error) => {
+                let help = "check the log and its disk, then restart the daemon";
+                f.write_str(&with_help(&format!("the record cannot be logged: {error}"), help))
+            }
             Self::ClockBehind { now, last } => write!(
                 f,
                 "{}: its time, {}, is later than the clock's {now}; help: set the clock; if it was \
@@ -144,31 +163,46 @@ impl fmt::Display for DaemonError {
                 last.path.display(),
                 last.at
             ),
-            Self::CannotHold => {
-                f.write_str("the request was held, and an embedded run cannot wait for an answer")
-            }
+            Self::CannotHold => f.write_str(
+                "the request was held, and an embedded run cannot wait for an answer; help: \
+                 submit it to a daemon with `toolexec submit`",
+            ),
             Self::Metrics(error) => error.fmt(f),
             Self::WorkerDied => f.write_str(
                 "a worker thread ended without a result; help: restart the daemon, which records \
                  the request",
             ),
-            Self::BatchShortage(_, why) => f.write_str(why),
-            Self::BatchFailed => f.write_str("another record of the same batch was not published"),
+            Self::BatchShortage(want, why) => f.write_str(&with_help(why, want.remedy())),
+            Self::BatchFailed => f.write_str(
+                "another record of the same batch was not published; help: restart the daemon, \
+                 which records the request",
+            ),
             Self::Unverified { record, faults } => {
                 write!(f, "{record}: the record does not verify and is not published")?;
-                faults.iter().take(FAULTS_SHOWN_MAX).try_for_each(|fault| write!(f, "; {fault}"))
+                for fault in faults.iter().take(FAULTS_SHOWN_MAX) {
+                    write!(f, "; {}", split_reason(&fault.to_string()).0)?;
+                }
+                write!(f, "; help: {REPORT}")
             }
             Self::InvalidBundle(fault) => {
-                write!(f, "the bundle of the record does not verify: {fault}")
+                let what = "the bundle of the record does not verify";
+                f.write_str(&with_help(&format!("{what}: {fault}"), REPORT))
             }
-            Self::Proof(fault) => write!(f, "the inclusion proof is not valid: {fault}"),
-            Self::System(what, error) => write!(f, "{what}: {error}"),
+            Self::Proof(fault) => {
+                let help = "check the log with `toolexec log fsck`";
+                f.write_str(&with_help(&format!("the inclusion proof is not valid: {fault}"), help))
+            }
+            Self::System(what, error) => {
+                let help = Shortage::of(error).map_or("restart the program", Shortage::remedy);
+                write!(f, "{what}: {error}; help: {help}")
+            }
         }
     }
 }
 
 impl std::error::Error for DaemonError {}
 
+/// Adds help to a text that has none.
 fn with_help(text: &str, help: &str) -> String {
     match split_reason(text) {
         (_, Some(_)) => text.to_owned(),

@@ -15,7 +15,8 @@ pub(crate) struct PlanValueError(&'static str);
 
 impl std::fmt::Display for PlanValueError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "policy {}: too large for the protocol of the launcher", self.0)
+        let what = "too large for the protocol of the launcher; help: set a lower value";
+        write!(f, "policy {}: {what}", self.0)
     }
 }
 

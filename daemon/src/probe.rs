@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::Layer;
 use policies::{InstalledRuntimes, Policy};
-use records::{reason_of, reason_with_help};
+use records::{reason_of, reason_with_help, split_reason};
 use rustix::io::Errno;
 use sandbox::client::{BuildError, Launcher, LauncherAddress};
 use sandbox::plan::{
@@ -17,6 +17,7 @@ use sandbox::plan::{
 use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
+use crate::model::DaemonError;
 use crate::{runtimes, system};
 
 /// The result of a probe.
@@ -186,7 +187,8 @@ struct ProbeInputs(PathBuf);
 
 impl ProbeInputs {
     fn make(staging: &Path) -> Result<(Self, StagingSlot), String> {
-        let name = system::new_claim_id().map_err(|error| error.to_string())?;
+        let problem = |error: DaemonError| split_reason(&error.to_string()).0.to_owned();
+        let name = system::new_claim_id().map_err(problem)?;
         let id = StagingSlotId::new(name.as_str()).ok_or("the claim id is not a valid slot id")?;
         let path = staging.join(name.as_str());
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());

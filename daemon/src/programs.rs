@@ -26,7 +26,8 @@ pub fn find_program(name: &str) -> Result<PathBuf, String> {
         Some(found) => Ok(found.clone()),
         None => {
             let looked: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
-            Err(format!("{name}: not found at {}", looked.join(" or ")))
+            let looked = looked.join(" or ");
+            Err(format!("{name}: not found at {looked}; help: install it beside this program"))
         }
     }
 }

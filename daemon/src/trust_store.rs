@@ -3,7 +3,6 @@
 //! admission; its previous content is never used instead.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -179,8 +178,7 @@ pub(crate) fn check_owner(path: &Path) -> Result<(), ConfigError> {
     let found = fs::metadata(path).map_err(|error| ConfigError::Read(path.to_owned(), error))?;
     let wrong = |what: String| ConfigError::Value(path.to_owned(), what);
     if !found.is_file() {
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
-        return Err(ConfigError::Read(path.to_owned(), error));
+        return Err(wrong("not a regular file; help: name a regular file".to_owned()));
     }
     let ours = rustix::process::geteuid().as_raw();
     if found.uid() != 0 && found.uid() != ours {

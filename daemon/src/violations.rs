@@ -2,6 +2,7 @@
 
 use model::Outcome;
 use policies::Approved;
+use records::split_reason;
 use sandbox::report::FinishedRun;
 use spool::PriorRun;
 use validator::{Code, Request, Severity, Violation};
@@ -24,6 +25,16 @@ pub(crate) fn no_egress(request: &Request) -> Violation {
     let what = "the request names hosts, but the proxy toolexec-egress is not installed";
     Violation::error(Code::NetworkNotPermitted, format!("{}: {what}", request.id()))
         .hint("install it beside toolexec, or set egress.socket in toolexecd.yaml")
+}
+
+/// Returns the violation for the text of an error; the help of the text becomes the hint.
+pub(crate) fn with_help_as_hint(code: Code, text: &str) -> Violation {
+    let (problem, help) = split_reason(text);
+    let violation = Violation::error(code, problem);
+    match help {
+        Some(help) => violation.hint(help),
+        None => violation,
+    }
 }
 
 /// With `outputs: strict`, a missing or undeclared output changes `ok` to `output_rejected`.

@@ -62,14 +62,25 @@ pub enum EgressError {
 impl fmt::Display for EgressError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Start(path, error) => {
-                write!(f, "{}: cannot reach the egress proxy: {error}", path.display())
+            Self::Start(path, error) => write!(
+                f,
+                "{}: cannot reach the egress proxy: {error}; help: check that toolexec-egress is \
+                 installed and its socket listens (systemctl status toolexec-egress.socket)",
+                path.display()
+            ),
+            Self::Unable(why) => {
+                write!(f, "egress proxy: refused this run: {why}; help: {}", why.remedy())
             }
-            Self::Unable(why) => write!(f, "egress proxy: refused this run: {why}"),
-            Self::Lost(act, error) => {
-                write!(f, "egress proxy: connection lost while {act}: {error}")
-            }
-            Self::Unexpected(act) => write!(f, "egress proxy: unexpected answer while {act}"),
+            Self::Lost(act, error) => write!(
+                f,
+                "egress proxy: connection lost while {act}: {error}; help: see the messages of \
+                 the proxy: journalctl -u toolexec-egress"
+            ),
+            Self::Unexpected(act) => write!(
+                f,
+                "egress proxy: unexpected answer while {act}; help: use toolexec and \
+                 toolexec-egress of the same version"
+            ),
         }
     }
 }

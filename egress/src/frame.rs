@@ -111,6 +111,21 @@ pub enum ServeRefusal {
     Busy,
 }
 
+impl ServeRefusal {
+    /// Returns the operator's remedy.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::NoHosts | Self::NotAListener => "report this as a bug",
+            Self::BadHost(_) => "list each host once, by its full name or address",
+            Self::Bounds(_) => "use fewer hosts, ports or addresses, or lower limits",
+            Self::Private(_) => "name it with --allow-private in the unit of the proxy",
+            Self::Malformed => "use toolexec and toolexec-egress of the same version",
+            Self::Busy => "try again later, or raise --runs-max in the unit of the proxy",
+        }
+    }
+}
+
 impl fmt::Display for ServeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

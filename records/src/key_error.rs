@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::key_model::{AgentError, KeyFingerprint};
+use crate::reason::reason_with_io_help;
 
 /// The reason why a key cannot be used. The message begins with the file or with the agent.
 #[derive(Debug)]
@@ -50,9 +51,11 @@ pub enum HostKeyError {
 impl fmt::Display for HostKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, problem) = match self {
-            Self::Io { path, act, source } => (path, format!("cannot {act}: {source}")),
-            Self::NotAFile { path } => (path, "not a regular file".to_owned()),
-            Self::TooLarge { path } => (path, "too large for a key file".to_owned()),
+            Self::Io { path, act, source } => {
+                (path, reason_with_io_help(&format!("cannot {act}: {source}"), source))
+            }
+            Self::NotAFile { path } => (path, NOT_A_FILE.to_owned()),
+            Self::TooLarge { path } => (path, format!("too large for a key file; {RESTORE}")),
             Self::Exposed { path, mode } => (
                 path,
                 format!(
@@ -75,35 +78,48 @@ impl fmt::Display for HostKeyError {
                 ),
             ),
             Self::Format { path, source } => {
-                (path, format!("not an OpenSSH private key: {source}"))
+                (path, format!("not an OpenSSH private key: {source}; {RESTORE}"))
             }
-            Self::NotP256 { path } => {
-                (path, "not an ECDSA P-256 key without a passphrase".to_owned())
-            }
-            Self::NotEd25519 { path } => {
-                (path, "not a complete Ed25519 key without a passphrase".to_owned())
-            }
+            Self::NotP256 { path } => (path, NOT_P256.to_owned()),
+            Self::NotEd25519 { path } => (path, NOT_ED25519.to_owned()),
             Self::HalvesDiffer { path } => {
-                (path, "the public key does not match the private key".to_owned())
+                (path, format!("the public key does not match the private key; {RESTORE}"))
             }
             Self::PrivateKeyMissing { path } => (path, ORPHAN.to_owned()),
             Self::OtherKey { path } => (path, OTHER_KEY.to_owned()),
-            Self::Generate { path, source } => (path, format!("cannot generate a key: {source}")),
+            Self::Generate { path, source } => {
+                (path, format!("cannot generate a key: {source}; help: report this as a bug"))
+            }
             Self::Retired { path, line } => {
                 let path = path.display();
                 return write!(f, "{path}:{line}: not a line of a retired key; {RESTORE}");
             }
             Self::Unfinished { path } => (path, unfinished(path)),
             Self::Agent(error) => return error.fmt(f),
-            Self::AgentKind { key, wanted } => return write!(f, "{key}: not an {wanted}"),
+            Self::AgentKind { key, wanted } => {
+                return write!(
+                    f,
+                    "{key}: not an {wanted}; help: add such a key with `ssh-add`, and name its \
+                     fingerprint"
+                );
+            }
             Self::Protection(error) => {
-                return write!(f, "this process: cannot disable core dumps: {error}");
+                return write!(
+                    f,
+                    "this process: cannot disable core dumps: {error}; help: check what confines \
+                     it (a container, a systemd unit)"
+                );
             }
         };
         write!(f, "{}: {problem}", path.display())
     }
 }
 
+const NOT_A_FILE: &str = "not a regular file; help: replace it with the key file";
+const NOT_P256: &str = "not an ECDSA P-256 key without a passphrase; help: replace it with one \
+                        (docs/keys.md)";
+const NOT_ED25519: &str = "not a complete Ed25519 key without a passphrase; help: replace it with \
+                           one (docs/keys.md)";
 const ORPHAN: &str =
     "the private key is missing; help: restore it, or move this file away to get a new key";
 const OTHER_KEY: &str = "belongs to another key than the active one; help: use the matching key, \

@@ -76,24 +76,37 @@ impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "agent {}: ", self.socket.display())?;
         match &self.problem {
-            AgentProblem::Io(act, error) => write!(f, "cannot {act}: {error}"),
-            AgentProblem::Timeout(within) => {
-                write!(f, "no reply within {} seconds", within.as_secs())
+            AgentProblem::Io(act, error) => {
+                write!(f, "cannot {act}: {error}; help: check that the agent runs at this socket")
             }
+            AgentProblem::Timeout(within) => write!(
+                f,
+                "no reply within {} seconds; help: unlock or restart the agent",
+                within.as_secs()
+            ),
             AgentProblem::TooLarge(bytes) => write!(
                 f,
                 "{bytes} bytes to sign; an agent accepts messages of at most {MESSAGE_BYTES_MAX} \
-                 bytes"
+                 bytes; help: use a key file"
             ),
-            AgentProblem::InvalidReply(what) => write!(f, "invalid reply: {what}"),
+            AgentProblem::InvalidReply(what) => {
+                write!(f, "invalid reply: {what}; help: use another agent")
+            }
             AgentProblem::NoKey(key) => {
                 write!(f, "does not hold key {key}; help: add it with `ssh-add`")
             }
-            AgentProblem::NoKeyList => write!(f, "refuses to list its keys"),
-            AgentProblem::Refused(key) => write!(f, "refuses to sign with {key}"),
-            AgentProblem::InvalidSignature(key) => {
-                write!(f, "returned a signature that does not verify with {key}")
+            AgentProblem::NoKeyList => {
+                write!(f, "refuses to list its keys; help: unlock it with `ssh-add -X`")
             }
+            AgentProblem::Refused(key) => write!(
+                f,
+                "refuses to sign with {key}; help: unlock it with `ssh-add -X`, or confirm the use \
+                 of the key"
+            ),
+            AgentProblem::InvalidSignature(key) => write!(
+                f,
+                "returned a signature that does not verify with {key}; help: use another agent"
+            ),
         }
     }
 }
@@ -153,7 +166,7 @@ pub enum SigningError {
 impl fmt::Display for SigningError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Key(error) => error.fmt(f),
+            Self::Key(error) => write!(f, "{error}; help: report this as a bug"),
             Self::Agent(error) => error.fmt(f),
         }
     }

@@ -63,7 +63,7 @@ pub use network::{
 pub use policies::{Rationale, RuleVerdict, Verdict};
 pub use predicate::predicate_schema;
 pub use public_keys::PublicKeys;
-pub use reason::{reason_of, reason_with_help, split_reason};
+pub use reason::{reason_of, reason_with_help, reason_with_io_help, split_reason};
 pub use record::{SignError, SignedRecord, sign};
 pub use replayed_record::{ReplayedRecord, RunOutputFile};
 pub use result_directory::{

@@ -1,6 +1,8 @@
 //! The reason of a record: one line with the cause of a refusal or failure, and help. Every reader
 //! shows it, so only this module composes and splits it.
 
+use std::io::{self, ErrorKind};
+
 use model::{Outcome, escape_line};
 use validator::{Severity, Violation};
 
@@ -14,6 +16,20 @@ const HELP_SEPARATOR: &str = "; help: ";
 #[must_use]
 pub fn reason_with_help(what: &str, help: &str) -> String {
     format!("{what}{HELP_SEPARATOR}{help}")
+}
+
+/// Adds the help for the kind of an I/O error to a problem that states it, if there is any.
+#[must_use]
+pub fn reason_with_io_help(what: &str, error: &io::Error) -> String {
+    let help = match error.kind() {
+        ErrorKind::NotFound => "check the path",
+        ErrorKind::PermissionDenied => "run as a user with access to it",
+        ErrorKind::AlreadyExists => "choose another name",
+        ErrorKind::IsADirectory => "name a file",
+        ErrorKind::StorageFull => "free disk space",
+        _ => return what.to_owned(),
+    };
+    reason_with_help(what, help)
 }
 
 /// Returns the reason of a refusal: its first error, with the rule's help.
@@ -87,6 +103,13 @@ mod tests {
         assert_eq!(split_reason(&reason), split);
         assert_eq!(reason_of(&[warning]), None);
         assert_eq!(split_reason("a: b"), ("a: b", None));
+    }
+
+    #[test]
+    fn an_io_error_has_the_help_of_its_kind() {
+        let with_help = |kind: ErrorKind| reason_with_io_help("x: failed", &kind.into());
+        assert_eq!(with_help(ErrorKind::NotFound), "x: failed; help: check the path");
+        assert_eq!(with_help(ErrorKind::BrokenPipe), "x: failed");
     }
 
     #[test]

@@ -79,14 +79,16 @@ impl SignError {
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Inconsistency { record, what } => write!(f, "{record}: not signed: {what}"),
+            Self::Inconsistency { record, what } => {
+                write!(f, "{record}: not signed: {what}; help: report this as a bug")
+            }
             Self::Invalid { record, violations } => {
                 write!(f, "{record}: not signed: the lint refuses it")?;
                 for violation in violations.iter().take(3) {
                     let (code, message) = (violation.code.as_str(), &violation.message);
                     write!(f, "; {code}, line {}: {message}", violation.line)?;
                 }
-                Ok(())
+                f.write_str("; help: report this as a bug")
             }
             Self::Key { record, source } => write!(f, "{record}: cannot sign: {source}"),
         }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::ledger::LedgerFault;
 use crate::shortage::Shortage;
 
+const HELP_SEPARATOR: &str = "; help: ";
+
 /// A failed operation on one file or directory.
 #[derive(Debug)]
 pub enum SpoolError {
@@ -97,6 +99,13 @@ impl SpoolError {
         matches!(self, Self::Changed { .. })
     }
 
+    /// Returns the text without its help, for a message that has its own.
+    #[must_use]
+    pub fn problem(&self) -> String {
+        let text = self.to_string();
+        text.rsplit_once(HELP_SEPARATOR).map_or(text.as_str(), |(problem, _)| problem).to_owned()
+    }
+
     /// Returns the path of the object.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -125,13 +134,20 @@ impl SpoolError {
 impl fmt::Display for SpoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io { path, act, error } => write!(f, "{}: {act}: {error}", path.display()),
-            Self::FileKind { path, kind } => {
-                write!(f, "{}: is {kind}, not a regular file with one link", path.display())
+            Self::Io { path, act, error } => {
+                write!(f, "{}: {act}: {}", path.display(), io_text(error))
             }
-            Self::TooLarge { path, bytes_max } => {
-                write!(f, "{}: is larger than {bytes_max} bytes", path.display())
-            }
+            Self::FileKind { path, kind } => write!(
+                f,
+                "{}: is {kind}, not a regular file with one link; help: replace it with a regular \
+                 file",
+                path.display()
+            ),
+            Self::TooLarge { path, bytes_max } => write!(
+                f,
+                "{}: is larger than {bytes_max} bytes; help: use a smaller file",
+                path.display()
+            ),
             Self::Busy { path } => {
                 write!(
                     f,
@@ -139,9 +155,12 @@ impl fmt::Display for SpoolError {
                     path.display()
                 )
             }
-            Self::Changed { path } => {
-                write!(f, "{}: the file changed after it was read", path.display())
-            }
+            Self::Changed { path } => write!(
+                f,
+                "{}: the file changed after it was read; help: read it again, then repeat the \
+                 command",
+                path.display()
+            ),
             Self::LedgerLine { path, line } => {
                 write!(f, "{}:{line}: invalid ledger line; {}", path.display(), ledger_help(path))
             }
@@ -170,6 +189,30 @@ impl fmt::Display for SpoolError {
                 path.display()
             ),
         }
+    }
+}
+
+/// Returns the text of an I/O error with help; some of our own errors have help already.
+#[must_use]
+pub fn io_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.contains(HELP_SEPARATOR) {
+        true => text,
+        false => format!("{text}{HELP_SEPARATOR}{}", io_help(error)),
+    }
+}
+
+fn io_help(error: &io::Error) -> &'static str {
+    use io::ErrorKind;
+    match (Shortage::of(error), error.kind()) {
+        (Some(want), _) => want.remedy(),
+        (None, ErrorKind::NotFound | ErrorKind::InvalidFilename) => "check the path",
+        (None, ErrorKind::PermissionDenied) => "check the owner and the mode of the path",
+        (None, ErrorKind::ReadOnlyFilesystem) => "mount the file system read-write",
+        (None, ErrorKind::Interrupted | ErrorKind::OutOfMemory | ErrorKind::WouldBlock) => {
+            "try again"
+        }
+        (None, _) => "check the path and its disk",
     }
 }
 

@@ -60,7 +60,7 @@ pub use barrier::BarrierArrival;
 pub use claim::{Claimed, ClaimedObject, ReplaySource};
 pub use clock::LatestTime;
 pub use draft_files::DraftFiles;
-pub use error::SpoolError;
+pub use error::{SpoolError, io_text};
 pub use fsck::{
     DaemonPresence, SpoolFinding, SpoolProblem, SpoolProblemCode, SpoolReport, check_spool,
     is_spool,

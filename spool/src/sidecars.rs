@@ -92,7 +92,7 @@ fn add_signatures(
         match read_signature(directory, &path, name) {
             Ok(Some(file)) => sidecars.signatures.push(file),
             Ok(None) => {}
-            Err(error) => sidecars.unread.push(model::escape_line(&error.to_string())),
+            Err(error) => sidecars.unread.push(model::escape_line(&error.problem())),
         }
     }
 }
@@ -109,7 +109,7 @@ fn read_ais(directory: &OwnedFd, parent: &Path, file_name: &str) -> AisFile {
     });
     match read {
         Ok((bytes, _)) => AisFile::Read { name, bytes },
-        Err(error) => AisFile::Unread(model::escape_line(&error.to_string())),
+        Err(error) => AisFile::Unread(model::escape_line(&error.problem())),
     }
 }
 

@@ -34,9 +34,16 @@ pub enum FillError {
 impl fmt::Display for FillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FrontMatter => f.write_str("the front matter cannot be read"),
-            Self::Missing(key) => write!(f, "the line `{key}: \"\"` to fill in is missing"),
-            Self::UnsupportedForm(key) => write!(f, "`{key}` is not empty on a line of its own"),
+            Self::FrontMatter => f.write_str(
+                "the front matter cannot be read; help: find the error with `toolexec lint`",
+            ),
+            Self::Missing(key) => {
+                write!(f, "the line `{key}: \"\"` to fill in is missing; help: add the line")
+            }
+            Self::UnsupportedForm(key) => write!(
+                f,
+                "`{key}` is not empty on a line of its own; help: write the line `{key}: \"\"`"
+            ),
         }
     }
 }

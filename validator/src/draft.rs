@@ -19,7 +19,12 @@ pub struct DraftTooLarge {
 
 impl fmt::Display for DraftTooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes, but a request has at most {REQUEST_BYTES_MAX}", self.bytes)
+        write!(
+            f,
+            "{} bytes, but a request has at most {REQUEST_BYTES_MAX}; help: move text to input \
+             files",
+            self.bytes
+        )
     }
 }
 

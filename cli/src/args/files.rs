@@ -11,9 +11,14 @@ use crate::failure::Failure;
 
 /// Returns the real path of a directory. Symbolic links are followed: the caller typed them.
 pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Failure> {
-    let wrong = |why: &str| Failure::Message(format!("{option} {}: {why}", path.display()));
-    let real = fs::canonicalize(path).map_err(|error| wrong(&error.to_string()))?;
-    if real.is_dir() { Ok(real) } else { Err(wrong("not a directory")) }
+    let shown = format!("{option} {}", path.display());
+    let real = fs::canonicalize(path).map_err(|error| {
+        Failure::Message(records::reason_with_io_help(&format!("{shown}: {error}"), &error))
+    })?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(Failure::Message(format!("{shown}: not a directory; help: name a directory"))),
+    }
 }
 
 /// Opens a regular file without blocking. A FIFO is refused: it might never end.

@@ -11,7 +11,9 @@ use crate::failure::Failure;
 pub(crate) fn named_or_embedded(file: Option<&Path>) -> Result<Policy, Failure> {
     match file {
         Some(file) => Ok(read_policy(file)?),
-        None => Policy::shipped("embedded")
-            .ok_or_else(|| Failure::Message("policy `embedded`: missing in this build".into())),
+        None => Policy::shipped("embedded").ok_or_else(|| {
+            let why = "policy `embedded`: missing in this build; help: report this as a bug";
+            Failure::Message(why.into())
+        }),
     }
 }

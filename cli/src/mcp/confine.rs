@@ -14,9 +14,14 @@ use crate::output;
 const LANDLOCK_ABI: ABI = ABI::V6;
 
 pub(super) fn confine(state: &ServerState) -> Result<(), Failure> {
-    let status = restrict(state).map_err(|error| Failure::Message(format!("landlock: {error}")))?;
+    let status = restrict(state).map_err(|error| {
+        Failure::Message(format!("landlock: {error}; help: check what confines this process"))
+    })?;
     if status == RulesetStatus::NotEnforced {
-        output::note("mcp: this kernel has no Landlock; the server runs without its restrictions");
+        output::note(
+            "mcp: this kernel has no Landlock; the server runs without its restrictions; help: \
+             boot a kernel with Landlock",
+        );
     }
     Ok(())
 }

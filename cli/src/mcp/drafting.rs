@@ -39,7 +39,7 @@ pub(super) fn draft(
         .iter()
         .map(|input| input.file.metadata().map(|file| file.len()))
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Failure::Message(format!("inputs: {error}")))?;
+        .map_err(|error| Failure::Message(format!("inputs: {error}; help: call again")))?;
     let typed = draft_command(state, arguments)?;
     check_draft_count(state)?;
     let taken_bytes = disk_usage(inputs_bytes.into_iter().chain([REQUEST_BYTES]));
@@ -74,7 +74,8 @@ fn next(is_written: bool) -> &'static str {
 fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<DraftCommand, Failure> {
     let outputs = arguments.outputs.into_iter().map(|output| match output.path.contains('=') {
         true => {
-            Err(Failure::Message(format!("outputs: {}: a path must not have `=`", output.path)))
+            let why = "a path must not have `=`; help: use another name";
+            Err(Failure::Message(format!("outputs: {}: {why}", output.path)))
         }
         false => Ok(format!("{}={}", output.path, output.description)),
     });
@@ -110,9 +111,10 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let decoded = match (&input.text, &input.base64) {
         (Some(text), None) => text.clone().into_bytes(),
         (None, Some(base64)) => {
-            records::base64::decode(base64).ok_or_else(|| wrong("not base64 with padding"))?
+            let why = "not base64 with padding; help: encode it again, or give it as text";
+            records::base64::decode(base64).ok_or_else(|| wrong(why))?
         }
-        _ => return Err(wrong("needs exactly one of text and base64")),
+        _ => return Err(wrong("needs exactly one of text and base64; help: give one of them")),
     };
     let written = || -> std::io::Result<File> {
         let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
@@ -120,7 +122,7 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
         file.rewind()?;
         Ok(file)
     };
-    let file = written().map_err(|error| wrong(&error.to_string()))?;
+    let file = written().map_err(|error| wrong(&format!("{error}; help: call again")))?;
     Ok(DraftInput { name: name.clone(), file })
 }
 

@@ -25,7 +25,8 @@ fn violations(policy: Option<&Policy>, text: &str) -> Result<Vec<Violation>, Fai
     let rules = rules_of(policy);
     let (kind, mut rows) = rules.check(text.as_bytes(), &format!("{}.md", id_of(text)));
     if kind != DocumentKind::Request {
-        return Err(Failure::Message("text: not a tool request".into()));
+        let why = "text: not a tool request; help: give the whole text of one";
+        return Err(Failure::Message(why.into()));
     }
     rows.retain(|row| row.code != Code::ApprovalMissing);
     Ok(rows)

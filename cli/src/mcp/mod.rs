@@ -38,14 +38,18 @@ pub(crate) fn mcp(args: &McpCommand) -> Result<ExitCode, Failure> {
     // Before the first byte of the client is read, and before a second thread exists.
     confine::confine(&state)?;
     let runtime = runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Failure::Message(format!("mcp: no runtime: {error}")))?;
+    let runtime = runtime.map_err(|error| {
+        Failure::Message(format!("mcp: no runtime: {error}; help: raise the limits of `ulimit -a`"))
+    })?;
     runtime.block_on(serve(McpServer::new(state)))
 }
 
 async fn serve(server: McpServer) -> Result<ExitCode, Failure> {
     let (stdin, stdout) = rmcp::transport::stdio();
     let transport = AsyncRwTransport::new(stdin, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
-    let failed = |error: &dyn std::fmt::Display| Failure::Message(format!("mcp: {error}"));
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::Message(format!("mcp: {error}; help: start it from an MCP client"))
+    };
     let serving = server.serve(transport).await.map_err(|error| failed(&error))?;
     serving.waiting().await.map_err(|error| failed(&error))?;
     Ok(ExitCode::SUCCESS)

@@ -17,9 +17,13 @@ pub(super) fn check(
     let tool = match (&arguments.language, &arguments.tool) {
         (Some(language), None) => ToolName::of_run(language.0),
         (None, Some(tool)) => {
-            tool.parse().map_err(|error| Failure::Message(format!("tool: {error}")))?
+            let help = "give the name of a tool, in ASCII";
+            tool.parse().map_err(|error| Failure::Message(format!("tool: {error}; help: {help}")))?
         }
-        _ => return Err(Failure::Message("need exactly one of language and tool".into())),
+        _ => {
+            let why = "need exactly one of language and tool; help: give one of them";
+            return Err(Failure::Message(why.into()));
+        }
     };
     let policy = state.policy()?;
     let cover = policy.as_deref().map(policies::Policy::permissions_cover);

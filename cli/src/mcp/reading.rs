@@ -19,6 +19,7 @@ const HEAD_BYTES_MAX: u64 = 16 << 10;
 const PART_BYTES_MAX: u64 = 64 << 10;
 /// Limit of listed artifacts, and of listed violations.
 const LISTED_MAX: usize = 200;
+const VERIFY: &str = "help: ask a person to run `toolexec verify`";
 
 /// A result that passed the checks and may be shown.
 pub(super) struct ReadableResult {
@@ -67,18 +68,22 @@ fn result_id(state: &ServerState, any_id: &AnyId) -> Result<ResultId, Failure> {
 
 /// Opens a result, validates its record, and verifies all of it if keys were given.
 pub(super) fn open(state: &ServerState, id: &ResultId) -> Result<ReadableResult, Failure> {
-    let unreadable = |error: std::io::Error| Failure::Message(format!("{id}: {error}"));
+    let unreadable = |error: std::io::Error| {
+        Failure::Message(format!("{id}: {error}; help: check the id with request_status"))
+    };
     let directory = ResultDirectory::open(&state.results, id).map_err(unreadable)?;
     let record = directory.read_record().map_err(unreadable)?;
     let violations = check_result(&record, &format!("{id}.md"));
     let error = violations.iter().find(|row| row.severity == Severity::Error);
     if let Some(row) = error {
         let code = row.code.as_str();
-        return Err(Failure::Message(format!("{id}: its record is invalid ({code}); not shown")));
+        return Err(Failure::Message(format!(
+            "{id}: its record is invalid ({code}); not shown; {VERIFY}"
+        )));
     }
     let claims = RecordClaims::parse(&record).filter(|claims| claims.result_id == id.as_str());
     let claims = claims.ok_or_else(|| {
-        Failure::Message(format!("{id}: its record is of another result; not shown"))
+        Failure::Message(format!("{id}: its record is of another result; not shown; {VERIFY}"))
     })?;
     let verified = verify(state, id)?;
     Ok(ReadableResult { id: id.clone(), directory, record, claims, verified })
@@ -90,8 +95,7 @@ fn verify(state: &ServerState, id: &ResultId) -> Result<Option<VerifiedRecord>, 
         Ok(verified) => Ok(Some(verified)),
         // The text of a fault may contain file names, so only the count is shown.
         Err(faults) => Err(Failure::Message(format!(
-            "{id}: DOES NOT VERIFY (faults: {}), not shown; help: ask a person to run `toolexec \
-             verify`",
+            "{id}: DOES NOT VERIFY (faults: {}), not shown; {VERIFY}",
             faults.len()
         ))),
     }
@@ -186,7 +190,9 @@ impl ReadableResult {
             }
             _ => {
                 let id = &self.id;
-                return Err(Failure::Message(format!("{id}: the record names no such file")));
+                return Err(Failure::Message(format!(
+                    "{id}: the record names no such file; help: omit `file` to list its files"
+                )));
             }
         };
         let mut texts = vec![self.facts().to_string()];
@@ -213,7 +219,7 @@ impl ReadableResult {
         let part = self
             .directory
             .read_part(file.path, offset, bytes_max)
-            .map_err(|error| Failure::Message(format!("{}: {shown}: {error}", self.id)))?;
+            .map_err(|error| Failure::Message(format!("{}: {shown}: {error}; {VERIFY}", self.id)))?;
         if part.bytes.is_empty() {
             return Ok(None);
         }

@@ -57,7 +57,9 @@ impl McpServer {
         &self,
         read: impl FnOnce(&ServerState) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let unread = |why: &dyn Display| Failure::Message(format!("not read: {why}"));
+        let unread = |why: &dyn Display| {
+            Failure::Message(format!("not read: {why}; help: report this as a bug"))
+        };
         let turn = Arc::clone(&self.reads).acquire_owned().await.map_err(|error| unread(&error))?;
         let state = Arc::clone(&self.state);
         let reading = spawn_blocking(move || {

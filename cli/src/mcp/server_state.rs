@@ -18,7 +18,7 @@ use crate::args::SourceOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::commands::records::verify;
-use crate::failure::Failure;
+use crate::failure::{Failure, no_random_numbers};
 
 pub(super) struct ServerState {
     spool: PathBuf,
@@ -38,10 +38,12 @@ fn source(args: &McpCommand) -> Result<SourceOptions, Failure> {
         (Some(_), None) => {
             let mut bytes = [0; 4];
             getrandom(&mut bytes, GetRandomFlags::empty())
-                .map_err(|errno| Failure::Message(format!("random numbers: {errno}")))?;
+                .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
             let number = u32::from_be_bytes(bytes);
             let subject = format!("mcp-{}-{number:08x}", clock::now().compact());
-            Some(subject.parse().map_err(|error| Failure::Message(format!("--subject: {error}")))?)
+            Some(subject.parse().map_err(|error| {
+                Failure::Message(format!("--subject: {error}; help: report this as a bug"))
+            })?)
         }
         (_, named) => named.clone(),
     };

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rustix::rand::{GetRandomFlags, getrandom};
 use validator::reveal_line;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, no_random_numbers};
 
 pub(super) struct UntrustedMarkers(String);
 
@@ -14,7 +14,7 @@ impl UntrustedMarkers {
     pub(super) fn new() -> Result<Self, Failure> {
         let mut random = [0_u8; 8];
         getrandom(&mut random, GetRandomFlags::empty())
-            .map_err(|errno| Failure::Message(format!("random numbers: {errno}")))?;
+            .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
         let mut word = String::new();
         for byte in random {
             // Writing to a string cannot fail.

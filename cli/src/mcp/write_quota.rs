@@ -24,7 +24,10 @@ pub(super) struct WriteQuota {
 impl WriteQuota {
     pub(super) fn check(&self, drafts: impl AsFd, bytes: u64) -> Result<(), Failure> {
         let found = fstatvfs(drafts);
-        let found = found.map_err(|errno| Failure::Message(format!("drafts/: {errno}")))?;
+        let found = found.map_err(|errno| {
+            let help = "ask a person to check its file system";
+            Failure::Message(format!("drafts/: {errno}; help: {help}"))
+        })?;
         let available_bytes = found.f_bavail.saturating_mul(found.f_frsize);
         refusal(self.written_bytes.load(Ordering::Relaxed), bytes, available_bytes)
             .map_or(Ok(()), |refusal| Err(Failure::Message(refusal)))

@@ -33,7 +33,7 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     let mut child = match started {
         Ok(child) => child,
         Err(error) => {
-            output::note(format_args!("{chosen}: {error}"));
+            output::note(format_args!("{chosen}: {error}; help: correct PAGER"));
             return by_pages(text);
         }
     };
@@ -41,12 +41,13 @@ pub(crate) fn page(text: &str, at_once: bool) -> Result<usize, Failure> {
     if let Some(mut stdin) = child.stdin.take() {
         written = stdin.write_all(text.as_bytes());
     }
-    let ended = child.wait().map_err(|error| Failure::Message(format!("{chosen}: {error}")))?;
+    let failed = |error: io::Error| {
+        Failure::Message(format!("{chosen}: {error}; help: pass --no-pager, or correct PAGER"))
+    };
+    let ended = child.wait().map_err(failed)?;
     match written {
         // A closed pipe means that the user left the pager early.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::Message(format!("{chosen}: {error}")))
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(failed(error)),
         _ if ended.success() => Ok(0),
         // It is unknown how much was shown.
         _ => {
@@ -66,7 +67,8 @@ fn has_less() -> bool {
 
 /// Shows one screen of lines at a time, until the end of the text or until the user leaves.
 fn by_pages(text: &str) -> Result<usize, Failure> {
-    let mut terminal = Terminal::open()?;
+    let mut terminal = Terminal::open()
+        .map_err(|failure| Failure::Message(format!("{failure}; help: pass --no-pager")))?;
     let mut lines = text.lines().peekable();
     while lines.peek().is_some() {
         let (rows, columns) = size();

@@ -83,7 +83,7 @@ impl SarifLog {
         let artifact = self.artifact(file);
         self.notifications.push(json!({
             "level": "error",
-            "message": { "text": escape_line(&failure.to_string()) },
+            "message": { "text": escape_line(&failure.problem()) },
             "locations": [{ "physicalLocation": { "artifactLocation": artifact } }],
         }));
     }

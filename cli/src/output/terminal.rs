@@ -17,6 +17,7 @@ use crate::failure::Failure;
 const ANSWER_BYTES_MAX: usize = 1024;
 /// The byte that Ctrl-C sends while signals are disabled.
 const INTERRUPT: u8 = 0x03;
+const TERMINAL_HELP: &str = "help: use another terminal";
 
 pub(crate) struct Terminal(File);
 
@@ -72,13 +73,15 @@ impl Terminal {
                 errno => failed(errno),
             })?;
             match self.0.read(&mut byte).map_err(Failure::io("/dev/tty".as_ref()))? {
-                0 => return Err(Failure::Message("terminal: closed".into())),
+                0 => return Err(Failure::Message(format!("terminal: closed; {TERMINAL_HELP}"))),
                 _ if byte == *b"\n" => return Ok(line),
                 _ if byte == [INTERRUPT] => return Err(Failure::Message("interrupted".into())),
                 _ => line.push(byte[0]),
             }
         }
-        Err(Failure::Message(format!("answer: longer than {ANSWER_BYTES_MAX} bytes")))
+        Err(Failure::Message(format!(
+            "answer: longer than {ANSWER_BYTES_MAX} bytes; help: type one of the offered words"
+        )))
     }
 }
 
@@ -88,5 +91,5 @@ pub(crate) fn discard_input(terminal: impl AsFd) -> Result<(), Failure> {
 }
 
 fn failed(errno: Errno) -> Failure {
-    Failure::Message(format!("terminal: {errno}"))
+    Failure::Message(format!("terminal: {errno}; {TERMINAL_HELP}"))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use model::{Sha256, escape_line};
+use records::split_reason;
 use spool::OperatorOrder;
 use validator::{REQUEST_BYTES_MAX, reveal_line};
 
@@ -16,6 +17,7 @@ use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions, SigningOptions
 use crate::commands::approve::approve::{self, ApproveCommand, SignOutcome};
 use crate::commands::approve::reject::{self, RejectCommand};
 use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
+use crate::commands::inspect::reason;
 use crate::commands::inspect::show::text_of;
 use crate::commands::run::order;
 use crate::commands::run::submit::{self, SubmitCommand};
@@ -63,7 +65,7 @@ impl<'a> SpoolActions<'a> {
             let case = ReviewData::read(&options, rules, None, InputTexts::Beginnings)?;
             Ok(review::plain_text(&case, InputTexts::Beginnings))
         };
-        let text = read().unwrap_or_else(|failure| escape_line(&failure.to_string()));
+        let text = read().unwrap_or_else(|failure| reason::lines(&failure.to_string()).join("\n"));
         ScrollText::new("review".to_owned(), &text)
     }
 
@@ -84,7 +86,7 @@ impl<'a> SpoolActions<'a> {
         match text_of(self.place, meant) {
             Ok(Some(text)) => text,
             Ok(None) => "it no longer exists\n".to_owned(),
-            Err(failure) => format!("{}\n", escape_line(&failure.to_string())),
+            Err(failure) => format!("{}\n", reason::lines(&failure.to_string()).join("\n")),
         }
     }
 
@@ -137,8 +139,8 @@ impl<'a> SpoolActions<'a> {
         let file = item.file().and_then(|path| path.file_name()?.to_str());
         let file = file.map_or_else(|| format!("{}.md", item.key), str::to_owned);
         match order::order_file(self.place, &file, wanted) {
-            Ok(Ok(message) | Err(message)) => escape_line(&message),
-            Err(failure) => escape_line(&failure.to_string()),
+            Ok(Ok(message) | Err(message)) => escape_line(split_reason(&message).0),
+            Err(failure) => escape_line(&failure.problem()),
         }
     }
 }
@@ -172,7 +174,7 @@ fn result_message(
         Ok(_) => format!("{id}: {no}"),
         Err(failure) => {
             output::note(&failure);
-            format!("{id}: {no}: {}", escape_line(&failure.to_string()))
+            format!("{id}: {no}: {}", escape_line(&failure.problem()))
         }
     };
     if signals.end_requested() {

@@ -220,5 +220,5 @@ fn is_utf8() -> bool {
 }
 
 fn failed(error: std::io::Error) -> Failure {
-    Failure::Message(format!("terminal: {error}"))
+    Failure::Message(format!("terminal: {error}; help: use another terminal"))
 }

@@ -43,7 +43,7 @@ impl Gatherer {
             }
         }
         let mut unseen: Vec<String> =
-            found.unreadable.iter().map(|it| escape_line(&it.to_string())).collect();
+            found.unreadable.iter().map(|it| escape_line(&it.problem())).collect();
         let (drafts, older) = last_drafts(draft_ids(&self.place));
         waiting.extend(drafts.into_iter().map(|id| draft(&self.place, id)));
         unseen.extend((older > 0).then(|| format!("{older} older drafts")));

@@ -39,7 +39,9 @@ impl Signals {
         let all = [SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, &signals.end));
         for (signal, flag) in all.into_iter().chain([(SIGTSTP, &signals.suspend)]) {
             signal_hook::flag::register(signal, Arc::clone(flag))
-                .map_err(|error| Failure::Message(format!("signals: {error}")))?;
+                .map_err(|error| {
+                    Failure::Message(format!("signals: {error}; help: report this as a bug"))
+                })?;
         }
         Ok(signals)
     }
@@ -174,5 +176,5 @@ fn size() -> (u16, u16) {
 }
 
 fn failed(error: io::Error) -> Failure {
-    Failure::Message(format!("terminal: {error}"))
+    Failure::Message(format!("terminal: {error}; help: use another terminal"))
 }

@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         Err(wrong) => return fail(&wrong, 3),
     };
     if let Err(error) = daemon::logging::begin(level) {
-        return fail(&format!("log: {error}"), 3);
+        return fail(&format!("log: {error}; help: report this as a bug"), 3);
     }
     match serve(config, path, clock) {
         Ok(()) => ExitCode::SUCCESS,
@@ -102,7 +102,7 @@ fn print_text(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            fail(&format!("stdout: {error}"), 3)
+            fail(&format!("stdout: {error}; help: check where stdout is written to"), 3)
         }
         _ => ExitCode::SUCCESS,
     }

@@ -21,7 +21,11 @@ impl fmt::Display for MetricsSocketError {
                 let shown = path.display();
                 write!(f, "{shown}: already in use; help: remove it, or set another metrics.socket")
             }
-            Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Io(path, error) => write!(
+                f,
+                "{}: {error}; help: check the directory of metrics.socket",
+                path.display()
+            ),
         }
     }
 }

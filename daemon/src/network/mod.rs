@@ -31,7 +31,8 @@ impl OpenNetwork {
         time_sec: u64,
         sandbox: &mut ReadySandbox,
     ) -> Result<Self, String> {
-        let listener = sandbox.take_proxy().ok_or("the sandbox has no socket for its proxy")?;
+        let missing = "the sandbox has no socket for its proxy; help: report this as a bug";
+        let listener = sandbox.take_proxy().ok_or(missing)?;
         let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
         let rule = |(name, host): (&String, &GrantedHost)| EgressHostRule {
             name: name.clone(),
@@ -56,7 +57,9 @@ impl OpenNetwork {
             Ok(report) => match report::checked_report(report, &granted, confinement) {
                 Ok(report) => return NetworkUse::Known(report),
                 Err(unfit) => {
-                    tracing::error!("toolexec-egress: report not accepted: {unfit}");
+                    tracing::error!(
+                        "toolexec-egress: report not accepted: {unfit}; help: report this as a bug"
+                    );
                     UnknownUseReason::ReportInvalid
                 }
             },

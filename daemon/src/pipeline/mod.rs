@@ -15,7 +15,7 @@ use std::path::Path;
 use ::model::{Sha256, UtcTime};
 use policies::SubmissionOrigin;
 use spool::{Claimed, PlacedOrder, ReplaySource, SpoolError, SubmissionState};
-use validator::{Code, Draft, Violation};
+use validator::{Code, Draft};
 
 pub use self::model::RecordedRequest;
 use self::model::next;
@@ -27,6 +27,7 @@ use crate::metrics::TimedStep;
 use crate::model::DaemonError;
 use crate::state::Daemon;
 use crate::system;
+use crate::violations::with_help_as_hint;
 use request_context::RequestContext;
 
 pub(crate) struct PipelineInput {
@@ -70,8 +71,7 @@ impl Daemon {
             Ok(claimed) => claimed,
             Err(error @ SpoolError::TooLarge { .. }) => {
                 let name = request.file_name().unwrap_or_default().to_string_lossy();
-                let violation = Violation::error(Code::TextTooLarge, error.to_string());
-                let violations = vec![violation];
+                let violations = vec![with_help_as_hint(Code::TextTooLarge, &error.to_string())];
                 let published =
                     self.request_context().refuse_unreadable(&name, &violations, None)?;
                 return Ok(RecordedRequest::of(

@@ -23,7 +23,7 @@ use crate::model::DaemonError;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
 use crate::system;
-use crate::violations::{judge_outputs, replayed};
+use crate::violations::{judge_outputs, replayed, with_help_as_hint};
 
 /// Its start is durable in the ledger.
 struct BegunRun {
@@ -188,7 +188,7 @@ impl RequestContext<'_> {
             Ok(()) => Ok(Ok(())),
             Err(error) if error.is_refusal() => {
                 let message = format!("{}: {error}", approved.request().id());
-                Ok(Err(Violation::error(Code::PermissionRequestable, message)))
+                Ok(Err(with_help_as_hint(Code::PermissionRequestable, &message)))
             }
             Err(error) => Err(error.into()),
         }
@@ -223,7 +223,7 @@ impl RequestContext<'_> {
         let running = match ready.start_reported(result.directory(), news) {
             Ok(running) => running,
             Err(error @ BuildError::Unknown(_)) => {
-                return RunEnd::OutcomeUnknown(error.to_string());
+                return RunEnd::OutcomeUnknown(HostFault::of(&error).reason());
             }
             Err(error) => return RunEnd::NeverStarted(HostFault::of(&error).reason()),
         };

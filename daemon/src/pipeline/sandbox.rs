@@ -130,7 +130,9 @@ impl RequestContext<'_> {
     ) -> Result<Option<OpenNetwork>, String> {
         let grant = staged.approved().grant();
         let Some(granted) = grant.network() else { return Ok(None) };
-        let egress = self.host.egress.as_ref().ok_or("toolexec-egress is not installed")?;
+        let missing = "toolexec-egress: not installed; help: install it beside toolexec, or set \
+                       egress.socket in toolexecd.yaml";
+        let egress = self.host.egress.as_ref().ok_or(missing)?;
         OpenNetwork::begin(egress, granted, grant.limits().time_sec, ready).map(Some)
     }
 

@@ -19,6 +19,7 @@ use sandbox::client::{
 use sandbox::plan::{Plan, SandboxSpec};
 use spool::{EmptySlot, Spool};
 
+use crate::probe::HostFault;
 use crate::{plan, system};
 
 /// The launcher ends a waiting sandbox after 15 minutes; the daemon does so earlier.
@@ -170,7 +171,7 @@ pub(crate) fn start_build(
 }
 
 fn log_lost(error: BuildError) {
-    tracing::warn!("no sandbox is prewarmed: {error}");
+    tracing::warn!("no sandbox is prewarmed: {}", HostFault::of(&error).reason());
 }
 
 fn with_slot_of(plan: &SandboxSpec, other: &SandboxSpec) -> SandboxSpec {

@@ -49,7 +49,9 @@ impl HostFitness {
             ProbeResult::Fit(_) => self.fault = None,
             ProbeResult::Unfit(fault) => self.fault = Some(fault.reason()),
             // The previous result stays; each request gets its own record.
-            ProbeResult::NotTried(why) => tracing::warn!("the host was not probed: {why}"),
+            ProbeResult::NotTried(why) => tracing::warn!(
+                "the host was not probed: {why}; help: check it with `toolexec doctor`"
+            ),
         }
         was_unfit
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::Sender;
 use model::{ClaimId, Outcome, UtcTime};
 use policies::SubmissionOrigin;
 use spool::{Claimed, Inbox, PlacedOrder, SpoolError, SubmissionName, SubmissionState};
-use validator::{Code, Draft, Severity, Violation};
+use validator::{Code, Draft, Severity};
 
 use super::event::{LoopEvent, PickupOutcome, WorkerEnd};
 use super::model::{StopState, WorkerControl};
@@ -21,7 +21,7 @@ use crate::model::DaemonError;
 use crate::pipeline::{ClaimOutcome, Continuation, PipelineInput, RecordedRequest, ReleaseReason};
 use crate::state::Daemon;
 use crate::system;
-use crate::violations::has_error;
+use crate::violations::{has_error, with_help_as_hint};
 
 pub(super) struct Assignment<'env> {
     /// Drawn in the submitter's turn.
@@ -174,10 +174,10 @@ fn handle_claim_error(
             Ok(PickupOutcome::Recorded(SubmissionState::Removed))
         }
         error @ SpoolError::TooLarge { .. } => {
-            refuse_object(host, dropbox, name, Code::TextTooLarge, error.to_string())
+            refuse_object(host, dropbox, name, Code::TextTooLarge, &error)
         }
         error if theirs || matches!(error, SpoolError::FileKind { .. }) => {
-            refuse_object(host, dropbox, name, Code::SpoolFileKind, error.to_string())
+            refuse_object(host, dropbox, name, Code::SpoolFileKind, &error)
         }
         error => Err(error.into()),
     }
@@ -190,14 +190,15 @@ fn refuse_object(
     dropbox: &Inbox,
     name: &str,
     code: Code,
-    message: String,
+    error: &SpoolError,
 ) -> Result<PickupOutcome, DaemonError> {
+    let message = error.to_string();
     let shown = model::escape_line(&message);
     with_claim(host, |id| {
         let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
             return Ok(PickupOutcome::Recorded(SubmissionState::Removed));
         };
-        let violations = [Violation::error(code, message)];
+        let violations = [with_help_as_hint(code, &message)];
         let published =
             host.request_context().refuse_unreadable(name, &violations, Some(&claimed))?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");

@@ -57,7 +57,11 @@ pub(crate) fn main() -> ExitCode {
     match service::run(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            eprintln!("toolexec-egress: {why}");
+            let help = "check the options and the unit of toolexec-egress";
+            match why.contains("; help: ") {
+                true => eprintln!("toolexec-egress: {why}"),
+                false => eprintln!("toolexec-egress: {why}; help: {help}"),
+            }
             ExitCode::from(USAGE_OR_INTERNAL)
         }
     }

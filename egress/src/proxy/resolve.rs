@@ -45,8 +45,13 @@ impl Resolver {
     }
 
     pub(super) fn file(path: &Path) -> Result<Self, String> {
-        let at = |what: String| format!("--hosts-file {}: {what}", path.display());
-        let text = bounded(path).map_err(|error| at(error.to_string()))?;
+        let at = |what: String| {
+            format!("--hosts-file {}: {what}; help: correct the file", path.display())
+        };
+        let unread = |error: io::Error| {
+            format!("--hosts-file {}: {error}; help: check the path", path.display())
+        };
+        let text = bounded(path).map_err(unread)?;
         let mut answers: HashMap<String, Vec<IpAddr>> = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();

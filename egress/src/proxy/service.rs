@@ -75,12 +75,18 @@ fn source(options: &Options) -> Result<RunSource, String> {
     let listens = socket_acceptconn(&socket).map_err(at("the client's socket"))?;
     match (listens, &options.client_user) {
         (true, Some(user)) => Ok(RunSource::Many { listener: socket, client: uid_of(user)? }),
-        (true, None) => Err("--client-user: required with a listening socket".to_owned()),
+        (true, None) => {
+            let why = "--client-user: required with a listening socket";
+            Err(format!("{why}; help: name the user of toolexecd"))
+        }
         (false, Some(user)) => {
             let client = uid_of(user)?;
             let peer = socket_peercred(&socket).map_err(at("the client's socket"))?;
             if peer.uid.as_raw() != client {
-                return Err(format!("client: uid {} is not {user}", peer.uid.as_raw()));
+                let peer = peer.uid.as_raw();
+                return Err(format!(
+                    "client: uid {peer} is not {user}; help: name it with --client-user"
+                ));
             }
             Ok(RunSource::One(socket))
         }
@@ -93,7 +99,8 @@ fn uid_of(user: &str) -> Result<u32, String> {
         return Ok(uid);
     }
     let found = nix::unistd::User::from_name(user).map_err(at("--client-user"))?;
-    found.map(|it| it.uid.as_raw()).ok_or_else(|| format!("--client-user {user}: no such user"))
+    let missing = || format!("--client-user {user}: no such user; help: pass a name or a uid");
+    found.map(|it| it.uid.as_raw()).ok_or_else(missing)
 }
 
 /// Runs affect each other only by their number.

@@ -41,13 +41,19 @@ impl fmt::Display for PublicKeyError {
             Self::Form => {
                 f.write_str("no key; help: write a JWK, a PEM `BEGIN PUBLIC KEY` or an SSH line")
             }
-            Self::Member(name) => write!(f, "the JWK's `{name}` is missing or wrong"),
+            Self::Member(name) => {
+                write!(f, "the JWK's `{name}` is missing or wrong; help: export the key again")
+            }
             Self::Unknown(name) => {
                 let name = model::escape_line(name);
                 write!(f, "the JWK has the unknown member `{name}`; help: remove it")
             }
-            Self::Kind => f.write_str("neither an Ed25519 nor a P-256 software key"),
-            Self::Unsound => f.write_str("not a valid point of its curve"),
+            Self::Kind => f.write_str(
+                "neither an Ed25519 nor a P-256 software key; help: use a key of these kinds",
+            ),
+            Self::Unsound => {
+                f.write_str("not a valid point of its curve; help: export the key again")
+            }
         }
     }
 }

@@ -43,18 +43,25 @@ pub enum SigningKeyError {
 impl fmt::Display for SigningKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form => f.write_str("not a private key in PKCS#8 (PEM) or OpenSSH format"),
+            Self::Form => f.write_str(
+                "not a private key in PKCS#8 (PEM) or OpenSSH format; help: make one with \
+                 `ssh-keygen -t ed25519 -N ''`",
+            ),
             Self::OpenSsh => f.write_str(
                 "not a readable Ed25519 or P-256 key in OpenSSH format; help: convert a copy of a \
                  P-256 key with `ssh-keygen -p -N '' -m PKCS8 -f COPY`",
             ),
-            Self::Kind(algorithm) => {
-                write!(f, "the key cannot sign with {}", algorithm.as_str())
-            }
+            Self::Kind(algorithm) => write!(
+                f,
+                "the key cannot sign with {}; help: use a matching key, or another --alg",
+                algorithm.as_str()
+            ),
             Self::Encrypted => f.write_str(
                 "the key has a passphrase; help: use a copy without one that only you can read",
             ),
-            Self::Empty => f.write_str("the secret is empty"),
+            Self::Empty => {
+                f.write_str("the secret is empty; help: write random bytes into the file")
+            }
         }
     }
 }

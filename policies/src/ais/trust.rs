@@ -79,8 +79,12 @@ impl fmt::Display for AisTrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = model::escape_line;
         match self {
-            Self::TooLarge => f.write_str("trust store: larger than 1 MiB"),
-            Self::Form(what) => write!(f, "trust store: {}", shown(what)),
+            Self::TooLarge => {
+                f.write_str("trust store: larger than 1 MiB; help: remove unused keys")
+            }
+            Self::Form(what) => {
+                write!(f, "trust store: {}; help: see *Trust store* in docs/ais.md", shown(what))
+            }
             Self::Key(kid, error) => write!(f, "trust store: key `{}`: {error}", shown(kid)),
             Self::Unsound(what) => write!(f, "trust store: {}", shown(what)),
         }
@@ -188,12 +192,14 @@ impl RawTrustStore {
             return unsound(what);
         }
         if self.keys.len() > KEYS_MAX {
-            return unsound(format!("more than {KEYS_MAX} keys"));
+            return unsound(format!("more than {KEYS_MAX} keys; help: remove unused keys"));
         }
         let mut identifiers = BTreeSet::new();
         for identifier in self.principals.values().flatten() {
             if !identifiers.insert(normal_form(identifier.as_str())) {
-                return unsound(format!("two principals are called `{identifier}`"));
+                return unsound(format!(
+                    "two principals are called `{identifier}`; help: list it once"
+                ));
             }
         }
         let mut store = AisTrustStore { principals: self.principals, keys: Vec::new() };
@@ -211,20 +217,22 @@ impl RawTrustedKey {
         let key =
             PublicKey::read(&self.key).map_err(|error| AisTrustError::Key(kid.clone(), error))?;
         let what = if key.algorithm() != self.algorithm {
-            Some(format!("`algorithm` does not match the key, {}", key.algorithm().as_str()))
+            let algorithm = key.algorithm().as_str();
+            Some(format!("`algorithm` does not match the key; help: write {algorithm}"))
         } else if !store.principals.contains_key(&self.principal) {
-            Some(format!("the principal `{}` is not listed", self.principal))
+            let name = &self.principal;
+            Some(format!("the principal `{name}` is not listed; help: add it to `principals`"))
         } else if self.roles.is_empty() {
-            Some("`roles` is empty".to_owned())
+            Some("`roles` is empty; help: name a role".to_owned())
         } else if self.roles.contains(&AisKeyRole::Verifier)
             && self.roles.contains(&AisKeyRole::AgentRuntime)
         {
             Some("has both roles verifier and agent-runtime; help: keep one of them".to_owned())
         } else if self.valid_from.is_some_and(|from| self.valid_until.is_some_and(|it| it <= from))
         {
-            Some("`valid_until` is not after `valid_from`".to_owned())
+            Some("`valid_until` is not after `valid_from`; help: set a later time".to_owned())
         } else if store.keys.iter().any(|other| other.kid == kid) {
-            Some("two keys have this kid".to_owned())
+            Some("two keys have this kid; help: change one".to_owned())
         } else {
             let same = store.keys.iter().find(|other| other.key.is_same_key(&key));
             same.map(|other| format!("is the key `{}` again; help: list its roles once", other.kid))

@@ -28,6 +28,12 @@ impl ArtifactError {
     pub(super) fn new(artifact: AisArtifact, what: impl Into<String>) -> Self {
         Self { artifact, what: what.into() }
     }
+
+    /// Returns the artifact that the document should be.
+    #[must_use]
+    pub fn artifact(&self) -> AisArtifact {
+        self.artifact
+    }
 }
 
 impl fmt::Display for ArtifactError {

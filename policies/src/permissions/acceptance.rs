@@ -93,7 +93,11 @@ impl AnswerRules {
         if evidence.signatures.is_empty() && self.signers.is_some() {
             why_not.push(format!("no signature in namespace {PERMISSION_NAMESPACE}"));
         }
-        Err(PermissionAnswerError(why_not.join("; ")))
+        let help = match self.signers {
+            Some(_) => "sign it with the key of an approver",
+            None => "let a permitted user write the file",
+        };
+        Err(PermissionAnswerError(format!("{}; help: {help}", why_not.join("; "))))
     }
 
     fn signer(&self, bytes: &[u8], file: &SignatureFile, now: UtcTime) -> Result<Author, String> {

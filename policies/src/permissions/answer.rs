@@ -19,6 +19,7 @@ pub const ANSWER_BYTES_MAX: usize = 128 * 1024;
 const COMMENTARY_CHARS_MAX: usize = 4096;
 const TOOLS_MAX: usize = super::call::TOOLS_MAX;
 const USES_MAX: u32 = 1_000_000;
+const FORM_HELP: &str = "help: write it with `toolexec permission set --request`";
 
 /// An answer file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -113,13 +114,13 @@ impl PermissionAnswer {
     /// [`PermissionAnswerError`] states the problem.
     pub fn read(bytes: &[u8]) -> Result<Self, PermissionAnswerError> {
         let wrong = |what: String| PermissionAnswerError(escape_line(&what));
-        let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|it| wrong(it.to_string()))?;
+        let malformed = |what: &dyn fmt::Display| wrong(format!("{what}; {FORM_HELP}"));
+        let value = read_json(bytes, ANSWER_BYTES_MAX).map_err(|error| malformed(&error))?;
         if has_null(&value) {
             // A limit that is null looks like a missing limit.
             return Err(wrong("limits: null is not a limit; help: leave the limit out".to_owned()));
         }
-        let answer: Self =
-            serde_json::from_value(value).map_err(|error| wrong(error.to_string()))?;
+        let answer: Self = serde_json::from_value(value).map_err(|error| malformed(&error))?;
         match answer.problem() {
             None => Ok(answer),
             Some(what) => Err(wrong(what)),
@@ -137,23 +138,26 @@ impl PermissionAnswer {
 
     fn problem(&self) -> Option<String> {
         if self.r#type != ANSWER_TYPE || self.version != CONTRACT_VERSION {
-            return Some(format!("not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}"));
+            return Some(format!("not `{ANSWER_TYPE}` of version {CONTRACT_VERSION}; {FORM_HELP}"));
         }
         for (list, tools) in [("granted", &self.data.granted), ("denied", &self.data.denied)] {
             let mut seen = BTreeSet::new();
             if let Some(twice) = tools.iter().find(|tool| !seen.insert(*tool)) {
-                return Some(format!("data.{list}: names {twice} twice"));
+                return Some(format!("data.{list}: names {twice} twice; help: name it once"));
             }
             if tools.len() > TOOLS_MAX {
-                return Some(format!("data.{list}: more than {TOOLS_MAX} tools"));
+                let help = "name only the requested tools";
+                return Some(format!("data.{list}: more than {TOOLS_MAX} tools; help: {help}"));
             }
         }
         let commentary = self.data.commentary.as_deref().unwrap_or_default();
         if commentary.chars().count() > COMMENTARY_CHARS_MAX {
-            return Some(format!("data.commentary: more than {COMMENTARY_CHARS_MAX} characters"));
+            return Some(format!(
+                "data.commentary: more than {COMMENTARY_CHARS_MAX} characters; help: shorten it"
+            ));
         }
         if let Some(other) = self.limits.keys().find(|tool| !self.data.granted.contains(tool)) {
-            return Some(format!("limits: {other} is not granted"));
+            return Some(format!("limits: {other} is not granted; help: remove its limits"));
         }
         let many = |limits: &GrantLimits| limits.uses.is_some_and(|it| it.get() > USES_MAX);
         let many = self.limits.iter().find(|(_, limits)| many(limits));

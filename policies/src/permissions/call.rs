@@ -17,6 +17,7 @@ pub const TOOLS_MAX: usize = 64;
 pub const CALLS_MAX: usize = 64;
 /// The maximum size of the calls in JSON, in bytes.
 pub const CALLS_BYTES_MAX: usize = 128 * 1024;
+const FORM_HELP: &str = "help: see the form in `toolexec permission get --help`";
 
 /// One tool of a permission request (seed 003, the values of `tools`).
 #[derive(Clone, PartialEq, Debug)]
@@ -49,14 +50,18 @@ pub enum CallsError {
 impl fmt::Display for CallsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Json(error) => write!(f, "permission request: {error}"),
-            Self::Form(what) => write!(f, "permission request: {what}"),
-            Self::TooMany => {
-                write!(f, "permission request: more than {TOOLS_MAX} tools, or {CALLS_MAX} of one")
-            }
-            Self::NameMismatch(tool) => {
-                write!(f, "permission request: tools.{tool}: names another tool")
-            }
+            Self::Json(error) => write!(f, "permission request: {error}; {FORM_HELP}"),
+            Self::Form(what) => write!(f, "permission request: {what}; {FORM_HELP}"),
+            Self::TooMany => write!(
+                f,
+                "permission request: more than {TOOLS_MAX} tools, or {CALLS_MAX} of one; help: \
+                 request fewer at once"
+            ),
+            Self::NameMismatch(tool) => write!(
+                f,
+                "permission request: tools.{tool}: names another tool; help: use one name for the \
+                 tool"
+            ),
         }
     }
 }

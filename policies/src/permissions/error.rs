@@ -9,6 +9,8 @@ use super::grant::GrantId;
 use super::name::{PermissionSource, ToolName};
 use super::request::PermissionRequestId;
 
+const LIST: &str = "help: list them with `toolexec permission list`";
+
 /// The reason why an operation was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PermissionError {
@@ -54,29 +56,39 @@ impl fmt::Display for PermissionError {
                  up; help: file a new permission request"
             ),
             Self::Expired(id) => write!(f, "{id}: expired; help: file a new permission request"),
-            Self::DigestMismatch(id) => {
-                write!(f, "{id}: the answer has another sha256 than the permission request")
-            }
-            Self::SourceMismatch(id) => {
-                write!(f, "{id}: the answer is for another agent, subject or access control")
-            }
+            Self::DigestMismatch(id) => write!(
+                f,
+                "{id}: the answer has another sha256 than the permission request; help: answer the \
+                 original file"
+            ),
+            Self::SourceMismatch(id) => write!(
+                f,
+                "{id}: the answer is for another agent, subject or access control; help: copy them \
+                 from the permission request"
+            ),
             Self::NotRequested(id, tool) => {
                 write!(f, "{id}: {tool} was not requested; help: answer only the requested tools")
             }
-            Self::ExpiredGrant(tool, end) => {
-                write!(f, "{tool}: the grant would expire at {end}, which is past")
-            }
-            Self::NoInputs(tool) => {
-                write!(f, "{tool}: was requested without inputs, so `as_requested` allows nothing")
-            }
+            Self::ExpiredGrant(tool, end) => write!(
+                f,
+                "{tool}: the grant would expire at {end}, which is past; help: set a later \
+                 --expires"
+            ),
+            Self::NoInputs(tool) => write!(
+                f,
+                "{tool}: was requested without inputs, so `as_requested` allows nothing; help: use \
+                 --arguments any"
+            ),
             Self::Blocked(tool, found) => write!(f, "{tool}: {} ({found})", found.state()),
             Self::NoToolRequested => f.write_str("no tool is requested; help: name a tool"),
-            Self::AllApproved => f.write_str("every requested tool is APPROVED already"),
-            Self::NothingToRevoke(tool) => write!(f, "{tool}: nothing to revoke"),
-            Self::NoGrant(id) => write!(f, "{id}: not an active grant"),
+            Self::AllApproved => f.write_str(
+                "every requested tool is APPROVED already; help: call it without a new request",
+            ),
+            Self::NothingToRevoke(tool) => write!(f, "{tool}: nothing to revoke; {LIST}"),
+            Self::NoGrant(id) => write!(f, "{id}: not an active grant; {LIST}"),
             Self::Full(what) => write!(f, "permissions: {what}; help: clean up ended workflows"),
             Self::Inconsistent { entry, why } => write!(f, "entry {entry}: {why}"),
-            Self::UnknownSource(source) => write!(f, "{source}: no permissions are stored"),
+            Self::UnknownSource(source) => write!(f, "{source}: no permissions are stored; {LIST}"),
         }
     }
 }

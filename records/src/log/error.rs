@@ -7,6 +7,9 @@ use crate::key_model::SigningError;
 use crate::log::checkpoint::CheckpointError;
 use crate::log::format::BATCH_MAX;
 use crate::log::tile::ENTRY_BYTES_MAX;
+use crate::reason::reason_with_io_help;
+
+const RESTORE: &str = "help: restore the log from a backup or a copy (docs/log.md)";
 
 /// The reason why a log cannot be opened, read or appended to.
 #[derive(Debug)]
@@ -77,16 +80,19 @@ impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, act, source } => {
-                write!(f, "{}: cannot {act}: {source}", path.display())
+                let problem = format!("{}: cannot {act}: {source}", path.display());
+                f.write_str(&reason_with_io_help(&problem, source))
             }
             Self::Locked { path } => write!(
                 f,
                 "{}: another process appends to this log; help: wait for it, or stop the daemon",
                 path.display()
             ),
-            Self::Missing { path } => write!(f, "{}: missing from the log", path.display()),
-            Self::Damaged { path, what } => write!(f, "{}: {what}", path.display()),
-            Self::Checkpoint { path, fault } => write!(f, "{}: {fault}", path.display()),
+            Self::Missing { path } => {
+                write!(f, "{}: missing from the log; {RESTORE}", path.display())
+            }
+            Self::Damaged { path, what } => write!(f, "{}: {what}; {RESTORE}", path.display()),
+            Self::Checkpoint { path, fault } => write!(f, "{}: {fault}; {RESTORE}", path.display()),
             Self::Lost { log, head, entries, found } => write!(
                 f,
                 "{}: this log had {entries} entries and {found}; help: restore it, or name a \
@@ -95,15 +101,21 @@ impl fmt::Display for LogError {
                 log.display(),
                 head.display()
             ),
-            Self::NoSuchEntry { index, size } => {
-                write!(f, "entry {index}: not in the log, which has {size} entries")
-            }
-            Self::TooLarge { bytes } => {
-                write!(f, "log entry: {bytes} bytes; at most {ENTRY_BYTES_MAX} bytes are allowed")
-            }
-            Self::TooMany { entries } => {
-                write!(f, "log batch: {entries} entries; at most {BATCH_MAX} are allowed")
-            }
+            Self::NoSuchEntry { index, size } => write!(
+                f,
+                "entry {index}: not in the log, which has {size} entries; help: print its size \
+                 with `toolexec log head`"
+            ),
+            Self::TooLarge { bytes } => write!(
+                f,
+                "log entry: {bytes} bytes; at most {ENTRY_BYTES_MAX} bytes are allowed; help: \
+                 report this as a bug"
+            ),
+            Self::TooMany { entries } => write!(
+                f,
+                "log batch: {entries} entries; at most {BATCH_MAX} are allowed; help: report this \
+                 as a bug"
+            ),
             Self::Sign(error) => write!(f, "checkpoint: cannot sign: {error}"),
             Self::Stopped => f.write_str(
                 "the log: an earlier write failed or was not finished; help: restart the program \

@@ -12,6 +12,7 @@ use crate::log::merkle::{Peaks, leaf_hash, perfect_root};
 use crate::log::tile::{HEIGHT, Tile, TileKind, WIDTH, entries, hash_bytes};
 use crate::log::view::{LogView, read_bundle, read_hashes};
 use crate::log::{LogError, PublicLogKey};
+use crate::reason::split_reason;
 
 /// A problem of a log.
 #[derive(Debug)]
@@ -29,7 +30,8 @@ pub enum LogFsckProblem {
 impl fmt::Display for LogFsckProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(error) => error.fmt(f),
+            // A finding has no help of its own.
+            Self::File(error) => f.write_str(split_reason(&error.to_string()).0),
             Self::Tile { path } => write!(f, "{path}: does not match the entries of the log"),
             Self::Root { computed, signed } => {
                 write!(f, "checkpoint: its root is {signed}, the root of the entries is {computed}")

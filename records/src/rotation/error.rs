@@ -42,10 +42,15 @@ impl fmt::Display for RotationError {
             Self::Key(error) => error.fmt(f),
             Self::Log(error) => error.fmt(f),
             Self::Signing(error) => write!(f, "key rotation: cannot sign: {error}"),
-            Self::Change(path, fault) => write!(f, "{}: {fault}", path.display()),
-            Self::OtherKey(path) => {
-                write!(f, "{}: belongs to another key than the active one", path.display())
+            Self::Change(path, fault) => {
+                write!(f, "{}: {fault}; help: restore the file from a backup", path.display())
             }
+            Self::OtherKey(path) => write!(
+                f,
+                "{}: belongs to another key than the active one; help: restore the keys from a \
+                 backup",
+                path.display()
+            ),
             Self::RetiredKey(key) => {
                 write!(f, "{key}: retired before; help: rotate to a key that was never active")
             }

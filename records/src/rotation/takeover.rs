@@ -235,7 +235,9 @@ fn agent_before(
 ) -> Result<(KeySource, Successor), RotationError> {
     let [old, new] = change.fingerprints().map(|text| text.parse::<KeyFingerprint>());
     let (Ok(old), Ok(new)) = (old, new) else {
-        return Err(RotationError::Source("key rotation: its keys have no fingerprint"));
+        return Err(RotationError::Source(
+            "key rotation: its keys have no fingerprint; help: report this as a bug",
+        ));
     };
     let mut before = source.clone();
     if let KeySource::Agent { result, log, .. } = &mut before {

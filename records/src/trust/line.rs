@@ -11,6 +11,7 @@ use crate::result_key::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL};
 
 const NO_KEY: &str = "no key; help: write PRINCIPALS [OPTIONS] KEY-TYPE KEY";
 const OPTIONS_HELP: &str = "help: use namespaces, valid-after or valid-before";
+const KEY_HELP: &str = "help: copy the key again from `toolexec keys show`";
 
 /// A key with its principals, its namespaces and its validity.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ impl ResultSigner {
     pub(super) fn parse(line: &str) -> Result<Self, String> {
         let (principals, rest) = line.split_once([' ', '\t']).ok_or(NO_KEY)?;
         if principals.contains('"') {
-            return Err("quoted principals are not supported".to_owned());
+            return Err("quoted principals are not supported; help: omit the quotes".to_owned());
         }
         let rest = rest.trim_start();
         let mut signer = Self {
@@ -110,20 +111,25 @@ impl ResultSigner {
                 return Err(format!("option `{shown}` is not supported; {OPTIONS_HELP}"));
             }
             let (value, after) =
-                value.ok_or(format!("option `{shown}`: its value is not quoted"))?;
+                value.ok_or(format!("option `{shown}`: its value is not quoted; help: quote it"))?;
             let doubled = match name.as_str() {
                 "namespaces" => self.namespaces.replace(value.to_owned()).is_some(),
                 "valid-after" => self.valid_after.replace(read_time(value)?).is_some(),
                 _ => self.valid_before.replace(read_time(value)?).is_some(),
             };
             if doubled {
-                return Err(format!("option `{shown}` is given twice"));
+                return Err(format!("option `{shown}` is given twice; help: keep one"));
             }
             rest = match after.strip_prefix(',') {
-                Some("") => return Err("the options end with a comma".to_owned()),
+                Some("") => {
+                    return Err("the options end with a comma; help: remove it".to_owned());
+                }
                 Some(next) => next,
                 None if after.is_empty() => "",
-                None => return Err(format!("option `{shown}`: text follows its value")),
+                None => {
+                    let problem = format!("option `{shown}`: text follows its value");
+                    return Err(format!("{problem}; help: write a comma or a space after it"));
+                }
             };
         }
         Ok(())
@@ -162,23 +168,28 @@ fn split_options(text: &str) -> Result<(&str, &str), String> {
     for (at, c) in text.char_indices() {
         match c {
             '"' => within = !within,
-            '\\' if within => return Err("a backslash in an option is not supported".to_owned()),
+            '\\' if within => {
+                return Err("a backslash in an option is not supported; help: omit it".to_owned());
+            }
             ' ' | '\t' if !within => return Ok((&text[..at], text[at..].trim_start())),
             _ => {}
         }
     }
-    Err(if within { "a quote is not closed" } else { NO_KEY }.to_owned())
+    Err(if within { "a quote is not closed; help: close it" } else { NO_KEY }.to_owned())
 }
 
 fn read_key(text: &str) -> Result<PublicKey, String> {
     if !is_key_type(text) {
-        return Err("expected a key type before the key".to_owned());
+        let help = "use ecdsa-sha2-nistp256 or ssh-ed25519";
+        return Err(format!("expected a key type before the key; help: {help}"));
     }
-    let key = PublicKey::from_openssh(text).map_err(|error| format!("invalid key: {error}"))?;
+    let key = PublicKey::from_openssh(text)
+        .map_err(|error| format!("invalid key: {error}; {KEY_HELP}"))?;
     match (key.algorithm(), key.key_data()) {
         (Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 }, _) => Ok(key),
         (Algorithm::Ed25519, KeyData::Ed25519(point)) if is_low_order(&point.0) => {
-            Err("invalid key: a point of low order, for which anyone can sign".to_owned())
+            let problem = "invalid key: a point of low order, for which anyone can sign";
+            Err(format!("{problem}; {KEY_HELP}"))
         }
         (Algorithm::Ed25519, _) => Ok(key),
         (other, _) => Err(format!(

@@ -9,6 +9,7 @@ use policies::{
 use serde_json::Value;
 use validator::{Draft, OwnerUid, PastRequest, Request};
 
+use crate::reason::split_reason;
 use crate::verify::inconsistency::principals;
 use crate::verify::model::ApprovalProblem;
 
@@ -54,7 +55,8 @@ pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<PastRequest, Approva
     let made = facts["created_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
     let made = made.ok_or_else(|| unfit("created_utc: not a time".to_owned()))?;
     let name = facts["request_file"].as_str().unwrap_or_default();
-    let draft = Draft::new(bytes, name, OwnerUid::new(0)).map_err(|e| unfit(e.to_string()))?;
+    let draft = Draft::new(bytes, name, OwnerUid::new(0))
+        .map_err(|error| unfit(split_reason(&error.to_string()).0.to_owned()))?;
     draft.read_recorded(made).map_err(unfit)
 }
 

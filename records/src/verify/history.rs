@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::log::{Checkpoint, LogError, LogOrigin, LogView};
+use crate::reason::split_reason;
 
 /// A log with its present files. It grew out of the saved checkpoint, if one was given.
 pub struct History {
@@ -47,7 +48,7 @@ impl std::error::Error for HistoryError {}
 
 impl From<LogError> for HistoryError {
     fn from(error: LogError) -> Self {
-        Self::Unreadable(error.to_string())
+        Self::Unreadable(split_reason(&error.to_string()).0.to_owned())
     }
 }
 

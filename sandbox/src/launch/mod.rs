@@ -76,7 +76,11 @@ pub fn main() -> ExitCode {
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("toolexec-launch: {error}");
+            let (text, help) = (error.to_string(), "check this host with `toolexec doctor`");
+            match text.contains("; help: ") {
+                true => eprintln!("toolexec-launch: {text}"),
+                false => eprintln!("toolexec-launch: {text}; help: {help}"),
+            }
             ExitCode::from(3)
         }
     }

@@ -102,8 +102,8 @@ impl Options {
             } else if name == "--allow-mount" {
                 options.mounts_allowed.push(absolute(&name, &value)?);
             } else {
-                let value = value.to_str().ok_or_else(|| format!("{name}: value is not UTF-8"))?;
-                options.set(&name, value)?;
+                let wrong = || format!("{name}: value is not UTF-8; {SEE_HELP}");
+                options.set(&name, value.to_str().ok_or_else(wrong)?)?;
             }
         }
         if root && options.mode == LauncherMode::User {
@@ -262,6 +262,8 @@ fn uid_of(value: &str) -> Result<u32, String> {
     match nix::unistd::User::from_name(value) {
         Ok(Some(user)) => Ok(user.uid.as_raw()),
         Ok(None) => Err(format!("--client-user: no user '{value}'; help: pass a name or a uid")),
-        Err(errno) => Err(format!("--client-user: cannot look up '{value}': {errno}")),
+        Err(errno) => {
+            Err(format!("--client-user: cannot look up '{value}': {errno}; help: pass a uid"))
+        }
     }
 }

@@ -87,7 +87,7 @@ impl KnownRuns {
                     SpoolError::LedgerLine { line, .. } => SpoolProblem::LedgerLine { line },
                     SpoolError::Ledger { fault, .. } => SpoolProblem::Ledger(fault),
                     SpoolError::Io { error, .. } => SpoolProblem::Unreadable(error.to_string()),
-                    error => SpoolProblem::Unreadable(error.to_string()),
+                    error => SpoolProblem::Unreadable(error.problem()),
                 },
             );
         }

@@ -130,7 +130,7 @@ impl SpoolCheck<'_> {
     }
 
     fn state_of(&self, claim: &ClaimId, directory: &Path) -> Result<ClaimFiles, String> {
-        let failed = |error: crate::SpoolError| error.to_string();
+        let failed = |error: crate::SpoolError| error.problem();
         let note = read_claim_note(directory).map_err(failed)?;
         let noted = read_noted_result(directory).map_err(failed)?.map(|id| id.to_string());
         let begun = self.known.claims.get(claim.as_str()).cloned();

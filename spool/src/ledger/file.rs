@@ -366,7 +366,7 @@ impl Ledger {
         self.with_lock(|ledger| match ledger.head.as_ref().map(|head| head.advance(to)) {
             // The previous head still matches a beginning of the ledger.
             Some(Err(error)) if error.shortage().is_some() => {
-                tracing::warn!("{error}; the previous head stays valid");
+                tracing::warn!("the previous head stays valid: {error}");
                 Ok(())
             }
             advanced => advanced.unwrap_or(Ok(())),

@@ -74,7 +74,11 @@ impl fmt::Display for PermissionStoreError {
             Self::Refused(refused) => refused.fmt(f),
             Self::Disk(error) => error.fmt(f),
             Self::Damaged { path, offset, why } => {
-                write!(f, "{}: byte {offset}: permissions are suspended: {why}", path.display())
+                write!(f, "{}: byte {offset}: permissions are suspended: {why}", path.display())?;
+                match why.contains("; help: ") {
+                    true => Ok(()),
+                    false => f.write_str("; help: restore the newest copy of the trail"),
+                }
             }
             Self::Uncertain { path } => write!(
                 f,

@@ -45,7 +45,7 @@ impl PermissionTrail {
         match file.advance(self.position()) {
             // The previous head still matches a beginning of the trail.
             Err(error) if error.shortage().is_some() => {
-                tracing::warn!("{error}; the previous head stays valid");
+                tracing::warn!("the previous head stays valid: {error}");
                 Ok(())
             }
             advanced => Ok(advanced?),

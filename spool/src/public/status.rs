@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::model::PublishedStatus;
 use super::published_file::{read_published, to_json};
 use super::reserved_file::{publish_reserved, read_reserved};
-use crate::error::SpoolError;
+use crate::error::{SpoolError, io_text};
 use crate::paths::{Spool, make_dir};
 
 /// The size limit of the file, larger than any that is written.
@@ -30,10 +30,13 @@ impl fmt::Display for PublishedFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing => f.write_str("no daemon has published it"),
-            Self::Unreadable(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Invalid(path, what) => {
-                write!(f, "{}: not a valid document of this version: {what}", path.display())
-            }
+            Self::Unreadable(path, error) => write!(f, "{}: {}", path.display(), io_text(error)),
+            Self::Invalid(path, what) => write!(
+                f,
+                "{}: not a valid document of this version: {what}; help: use the version of the \
+                 daemon",
+                path.display()
+            ),
         }
     }
 }

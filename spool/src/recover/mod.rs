@@ -151,7 +151,7 @@ impl Spool {
                         if let SubmissionState::NotRemoved(error) =
                             self.finish_claim(&claim, note, &published, place)?
                         {
-                            tracing::warn!("{error}; recorded, and ignored until it changes");
+                            tracing::warn!("recorded, and ignored until it changes: {error}");
                             recovered.left.push(note.file_name.clone());
                         }
                     }

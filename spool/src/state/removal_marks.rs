@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::io_text;
+
 /// Longer lines are invalid.
 pub const REMOVAL_MARK_BYTES_MAX: usize = 1024;
 
@@ -42,7 +44,7 @@ pub enum RemovalMarksError {
 impl fmt::Display for RemovalMarksError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Read(path, error) => write!(f, "{}: read: {error}", path.display()),
+            Self::Read(path, error) => write!(f, "{}: read: {}", path.display(), io_text(error)),
             Self::Line(path, line) => write!(
                 f,
                 "{}:{line}: not a removal mark; help: restore the file from a backup",

@@ -66,7 +66,8 @@ fn reject_bytes(args: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode,
     let sha256 = Sha256::of(&bytes);
     if only.is_some_and(|only| *only != sha256) {
         let shown = human::name(&args.request);
-        return Ok(report_refusal(&format!("{shown}: changed since the question; not rejected")));
+        let why = "changed since the question; not rejected; help: review it again";
+        return Ok(report_refusal(&format!("{shown}: {why}")));
     }
     let mut signer = match SigningIdentity::open(&args.signing) {
         Ok(signer) => signer,

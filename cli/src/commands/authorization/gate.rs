@@ -78,7 +78,10 @@ fn answer_lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> 
 fn answer(event: &[u8]) -> Result<bool, Failure> {
     let result: GateResult = gate_bytes(event, clock::now());
     let json = serde_json::to_string(&result)
-        .map_err(|error| Failure::Message(format!("gate: cannot encode the result: {error}")))?;
+        .map_err(|error| {
+            let help = "report this as a bug";
+            Failure::Message(format!("gate: cannot encode the result: {error}; help: {help}"))
+        })?;
     output::line(json)?;
     Ok(result.passes())
 }

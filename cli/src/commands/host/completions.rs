@@ -44,5 +44,7 @@ pub(in crate::commands) fn completions(
 fn script(shell: impl Generator, program: &mut Command) -> Result<String, Failure> {
     let mut text = Vec::new();
     aot::generate(shell, program, "toolexec", &mut text);
-    String::from_utf8(text).map_err(|error| Failure::Message(error.to_string()))
+    String::from_utf8(text).map_err(|error| {
+        Failure::Message(format!("completions: {error}; help: report this as a bug"))
+    })
 }

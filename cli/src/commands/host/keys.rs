@@ -273,16 +273,16 @@ fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
     Ok(())
 }
 
-const MAKE: &str = "; help: run `toolexec keys init` with the same --state or --config";
+const MAKE: &str = "run `toolexec keys init` with the same --state or --config";
 
 fn missing(path: &Path) -> Failure {
-    Failure::Message(format!("{}: does not exist{MAKE}", path.display()))
+    Failure::Message(format!("{}: does not exist; help: {MAKE}", path.display()))
 }
 
 fn no_key(error: HostKeyError) -> Failure {
     match &error {
         HostKeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
-            Failure::Message(format!("{error}{MAKE}"))
+            Failure::with_other_help(&error.to_string(), MAKE)
         }
         _ => error.into(),
     }

@@ -70,5 +70,6 @@ fn page(command: &Command) -> Result<String, Failure> {
         }
         roff.control("fi", []).to_writer(&mut page).map_err(failed)?;
     }
-    String::from_utf8(page).map_err(|error| Failure::Message(error.to_string()))
+    String::from_utf8(page)
+        .map_err(|error| Failure::Message(format!("man: {error}; help: report this as a bug")))
 }

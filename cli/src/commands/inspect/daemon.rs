@@ -65,21 +65,27 @@ impl DaemonView {
     }
 
     pub(crate) fn sentence(&self) -> String {
+        // The row has no place for the help of an error.
+        let problem = |error: &PublishedFileError| {
+            records::split_reason(&error.to_string()).0.to_owned()
+        };
         let text = match (self.as_str(), &self.status) {
             (
                 "unreported",
                 Err(error @ (PublishedFileError::Unreadable(..) | PublishedFileError::Invalid(..))),
             ) => {
-                format!("running, but its status is unreadable: {error}")
+                format!("running, but its status is unreadable: {}", problem(error))
             }
             ("unreported", _) => "running, but it has written no status".to_owned(),
             ("unknown", Ok(status)) => {
                 let (state, at) = (status.state, &status.at_utc);
                 format!("{state} as of {at}; you may not see whether it still runs")
             }
-            ("unknown", Err(error)) => format!("{error}; you may not see whether it runs"),
+            ("unknown", Err(error)) => {
+                format!("{}; you may not see whether it runs", problem(error))
+            }
             ("absent", Err(PublishedFileError::Missing) | Ok(_)) => "not running".into(),
-            ("absent", Err(error)) => format!("not running; {error}"),
+            ("absent", Err(error)) => format!("not running; {}", problem(error)),
             ("died", Ok(status)) => {
                 let (state, at) = (status.state, &status.at_utc);
                 format!("died: {state} at {at}, then ended without writing a state")

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::args::StateOption;
 use crate::failure::Failure;
+use crate::output::human;
 
 /// The spool or state to inspect.
 #[derive(Args)]
@@ -38,6 +39,15 @@ impl PlaceOptions {
             None => Ok(state),
         }
     }
+
+    /// Returns the option that names the same place, for suggested commands.
+    pub(super) fn option(&self) -> String {
+        match (&self.spool, &self.state.dir) {
+            (Some(spool), _) => format!(" --spool {}", human::name(spool)),
+            (None, Some(state)) => format!(" --state {}", human::name(state)),
+            (None, None) => String::new(),
+        }
+    }
 }
 
 pub(super) fn spool_at(path: &Path) -> Result<PathBuf, Failure> {
@@ -61,7 +71,10 @@ fn checked_directory(
         found => found.map_err(Failure::io(path))?,
     };
     if !found.is_dir() {
-        return Err(Failure::Message(format!("{}: not a directory", path.display())));
+        return Err(Failure::Message(format!(
+            "{}: not a directory; help: name a {what} with {option}",
+            path.display()
+        )));
     }
     for part in parts {
         let part = path.join(part);

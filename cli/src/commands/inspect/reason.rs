@@ -16,7 +16,7 @@ pub(crate) fn short(reason: &str) -> String {
 }
 
 /// Returns the problem, followed by the help on its own line.
-pub(super) fn lines(reason: &str) -> Vec<String> {
+pub(crate) fn lines(reason: &str) -> Vec<String> {
     let (what, help) = split_reason(reason);
     let help = help.map(|help| format!("help: {}", escape_line(help)));
     [escape_line(what)].into_iter().chain(help).collect()

@@ -129,7 +129,7 @@ impl StatusView {
         }
         lines.push(format!("queue        {}", self.counts_text()));
         for failure in &self.unreadable {
-            lines.push(format!("not read     {}", escape_line(&failure.to_string())));
+            lines.push(format!("not read     {}", escape_line(&failure.problem())));
         }
         if let Some(bytes) = self.free_bytes {
             lines.push(format!("free         {} MiB", bytes / MIB));

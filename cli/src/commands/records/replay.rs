@@ -61,10 +61,14 @@ pub(in crate::commands) fn replay(args: &ReplayCommand) -> Result<ExitCode, Fail
         return Ok(ExitCode::from(1));
     };
     let Some(was) = good.replayed_record() else {
-        return Err(Failure::Message(format!("{}: no record", original.display())));
+        return Err(Failure::Message(format!(
+            "{}: no record; help: name a complete result",
+            original.display()
+        )));
     };
     let Some(started) = was.started else {
-        return Ok(report_refusal(&was, &format!("its outcome is {}: nothing ran", was.outcome)));
+        let why = format!("its outcome is {}: nothing ran; help: name a run", was.outcome);
+        return Ok(report_refusal(&was, &why));
     };
     if was.inputs_total > 0 && inputs.is_none() {
         let why = "the record does not contain the input files of its run; help: name their \

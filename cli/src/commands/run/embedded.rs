@@ -105,7 +105,9 @@ pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
         let registered =
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupted))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)));
-        registered.map_err(|error| Failure::Message(format!("signals: {error}")))?;
+        registered.map_err(|error| {
+            Failure::Message(format!("signals: {error}; help: report this as a bug"))
+        })?;
     }
     Ok(interrupted)
 }

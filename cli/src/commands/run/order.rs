@@ -109,7 +109,8 @@ fn place_order(
     let id = name.strip_suffix(".md").unwrap_or(name);
     let lies_there = |order: OperatorOrder| dropbox.identity(order.file_name(name)).is_some();
     if order != OperatorOrder::Cancel && lies_there(OperatorOrder::Cancel) {
-        return Ok(Err(format!("{id}: already cancelled, which cannot be undone")));
+        let help = "draft a new request";
+        return Ok(Err(format!("{id}: already cancelled, which cannot be undone; help: {help}")));
     }
     let placed = match order {
         OperatorOrder::Release if !lies_there(OperatorOrder::Hold) => OrderOutcome::NotNeeded,
@@ -167,14 +168,18 @@ fn find_request(dropbox: &Inbox, args: &OrderOptions) -> Result<Result<String, S
 fn describe_position(spool: &Path, id: &str) -> Result<String, Failure> {
     if let Some(last) = records_among(spool, &result_names(spool)?, id).pop() {
         return Ok(format!(
-            "{id}: no longer waiting: {}, see {}",
+            "{id}: no longer waiting: {}, see {}; help: run `toolexec show {id}{}`",
             last.as_str(),
-            last.path.display()
+            last.path.display(),
+            spool_option(spool),
         ));
     }
     let draft = spool.join("drafts").join(format!("{id}.md"));
     if draft.is_file() {
-        return Ok(format!("{id}: a draft that was not submitted yet, {}", draft.display()));
+        return Ok(format!(
+            "{id}: a draft that was not submitted yet, {}; help: submit it with `toolexec submit`",
+            draft.display()
+        ));
     }
     Ok(format!(
         "{id}: no such waiting request in {}; help: list them with `toolexec list{}`",

@@ -66,7 +66,9 @@ fn submit_bytes(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode,
     };
     if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
         let name = human::name(&args.request);
-        output::note(format_args!("{name}: changed since it was approved; not submitted"));
+        output::note(format_args!(
+            "{name}: changed since it was approved; not submitted; help: approve it again"
+        ));
         return Ok(ExitCode::from(2));
     }
     let DraftCheck { violations, verdict } = check(args, &submission)?;
@@ -141,7 +143,7 @@ fn report_not_submitted(
     if args.format == Format::Json {
         output::line(output::refusal(&args.request, &why, violations))?;
     }
-    output::note(why);
+    output::note(format_args!("{why}; help: correct the errors above"));
     Ok(ExitCode::from(2))
 }
 

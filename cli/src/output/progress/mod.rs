@@ -58,7 +58,10 @@ impl ProgressThread {
             };
             let named = thread::Builder::new().name("live".to_owned()).spawn(work);
             let drawing = named
-                .map_err(|error| Failure::Message(format!("cannot start a thread: {error}")))?;
+                .map_err(|error| {
+                    let help = "raise the limit of `ulimit -u`";
+                    Failure::Message(format!("cannot start a thread: {error}; help: {help}"))
+                })?;
             live.worker = Some((stop, drawing));
         }
         Ok(live)

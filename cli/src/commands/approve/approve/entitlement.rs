@@ -17,7 +17,9 @@ pub(super) fn signature_problem(
     armoured: &str,
 ) -> Result<Option<String>, Failure> {
     let Some(signers) = &case.rules.signers else { return Ok(None) };
-    let unusable = |error: policies::SignatureError| Failure::Message(error.to_string());
+    let unusable = |error: policies::SignatureError| {
+        Failure::Message(format!("the new signature: {error}; help: report this as a bug"))
+    };
     let verified = SshSignature::parse(armoured.as_bytes())
         .and_then(|signature| signature.verify(&case.bytes))
         .map_err(unusable)?;
@@ -28,7 +30,9 @@ pub(super) fn signature_problem(
         let by = reveal_line(by.as_str());
         let file = case.rules.signers_file.as_deref().map_or("allowed_signers".into(), human::name);
         return Ok(Some(match why {
-            EntitlementError::Revoked => format!("key {fingerprint} is revoked"),
+            EntitlementError::Revoked => {
+                format!("key {fingerprint} is revoked; help: sign with another key")
+            }
             EntitlementError::Unknown => match signers.principals_of(key, at) {
                 Some(names) => {
                     let names = reveal_line(names);
@@ -37,14 +41,21 @@ pub(super) fn signature_problem(
                          the name with --approver"
                     )
                 }
-                None => format!("key {fingerprint} of {by} is not in {file}"),
+                None => format!(
+                    "key {fingerprint} of {by} is not in {file}; help: add it, or sign with a \
+                     listed key"
+                ),
             },
             EntitlementError::Namespace => {
-                format!("{file} does not let key {fingerprint} of {by} sign approvals")
+                format!(
+                    "{file} does not let key {fingerprint} of {by} sign approvals; help: correct \
+                     its namespaces, or use another key"
+                )
             }
-            EntitlementError::Time => {
-                format!("key {fingerprint} of {by} is not valid at approved_utc {at} in {file}")
-            }
+            EntitlementError::Time => format!(
+                "key {fingerprint} of {by} is not valid at approved_utc {at} in {file}; help: sign \
+                 with a valid key"
+            ),
         }));
     }
     if !preview.signed().iter().any(|(_, known)| *known == fingerprint) {

@@ -19,7 +19,7 @@ use crate::clock;
 use crate::commands::approve::signing::{
     SignatureTarget, SignerError, SigningIdentity, principal, read_signatures,
 };
-use crate::failure::Failure;
+use crate::failure::{Failure, with_help};
 use crate::output::terminal::Terminal;
 use crate::output::{self, human, pager};
 
@@ -91,7 +91,9 @@ pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
     let mut case = ReviewData::read(&args.case, rules, Some((&by, clock::now())), texts)?;
     if let Some(why) = refusal_reason(&case) {
         human::print_to_stderr(&case.path, &case.bytes, &case.violations);
-        let why = format!("{}: not approved: {why}", human::name(&case.path));
+        let name = human::name(&case.path);
+        let help = format!("see every reason with `toolexec explain {name}`");
+        let why = with_help(&format!("{name}: not approved: {why}"), &help);
         return refuse(args, &why, &case.violations);
     }
     let signature = match SignatureTarget::named(&case.path, &args.signing, "") {
@@ -109,6 +111,7 @@ pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
     case.with_signature(files)?;
     if let Some(why) = entitlement::signature_problem(&case, &by, &armoured)? {
         let why = format!("{}: not signed: {why}", human::name(&case.path));
+        let why = with_help(&why, "correct this, or sign with another key");
         return refuse(args, &why, &[]);
     }
     let signed = NewSignature { signature, armoured, filled, fingerprint: signer.fingerprint() };
@@ -163,7 +166,10 @@ fn refusal_reason(case: &ReviewData) -> Option<String> {
         ));
     }
     if case.signature_files.len() >= SIGNATURE_FILES_MAX {
-        return Some(format!("it already has {SIGNATURE_FILES_MAX} signature files, the maximum"));
+        return Some(format!(
+            "it already has {SIGNATURE_FILES_MAX} signature files, the maximum; help: remove those \
+             that are not needed"
+        ));
     }
     (case.outcome() == ReviewVerdict::Refused).then(|| "the request would be refused".to_owned())
 }

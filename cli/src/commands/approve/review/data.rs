@@ -106,8 +106,9 @@ impl ReviewData {
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         self.unread_signatures = submission.unread_signatures().to_vec();
         self.ais = submission.ais().clone();
-        let placeholder: OneLine =
-            PLACEHOLDER_APPROVER.parse().map_err(|_| Failure::Message("a name".into()))?;
+        let placeholder: OneLine = PLACEHOLDER_APPROVER.parse().map_err(|_| {
+            Failure::Message("the placeholder name: invalid; help: report this as a bug".into())
+        })?;
         let (by, at) = approver.unwrap_or((&placeholder, clock::now()));
         self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
             self.bytes = filled.bytes;
@@ -202,12 +203,16 @@ impl ReviewData {
         let draft = Draft::new(self.bytes.clone(), &name, owner)
             .map_err(|error| unfit(&error.to_string()))?;
         let checked = draft.check(FileLocation::Spool, clock::now());
-        let request = checked.verdict.map_err(|_| unfit("no longer a valid request"))?;
+        let request = checked
+            .verdict
+            .map_err(|_| unfit("no longer a valid request; help: report this as a bug"))?;
         self.decide(request, &signatures)
     }
 
     pub(crate) fn preview(&self) -> Result<&DecisionPreview, Failure> {
-        self.preview.as_ref().ok_or_else(|| Failure::Message("no decision was made".into()))
+        self.preview.as_ref().ok_or_else(|| {
+            Failure::Message("no decision was made; help: report this as a bug".into())
+        })
     }
 
     /// Returns the digest of the file, or of the bytes that an approver is about to sign.

@@ -214,7 +214,7 @@ fn end(page: &mut ReviewPage, case: &ReviewData, screen: OutputScreen) {
     if let Err(why) = &case.filled
         && case.preview.is_some()
     {
-        page.line(format_args!("  {why}"));
+        page.line(format_args!("  {}", records::split_reason(&why.to_string()).0));
     }
     let pending = case.pending();
     if !pending.is_empty() {

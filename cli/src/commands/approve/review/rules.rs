@@ -72,7 +72,8 @@ fn policy(named: Option<&Path>) -> Result<(Option<PathBuf>, Policy), Failure> {
     let policy = match &file {
         Some(file) => read_policy(file)?,
         None => Policy::shipped(SHIPPED).ok_or_else(|| {
-            Failure::Message(format!("policy `{SHIPPED}`: missing in this build"))
+            let why = "missing in this build; help: report this as a bug";
+            Failure::Message(format!("policy `{SHIPPED}`: {why}"))
         })?,
     };
     Ok((file, policy))

@@ -45,7 +45,10 @@ impl SshAgentKey {
                 refused(format!("no usable key {named}; help: list its keys with `ssh-add -l`"))
             }
             (0, _) if unfit.is_empty() => refused("no keys; help: add one with `ssh-add`".into()),
-            (0, _) => refused(format!("no usable key ({})", unfit.join("; "))),
+            (0, _) => refused(format!(
+                "no usable key ({}); help: add an Ed25519 or ECDSA P-256 key with `ssh-add`",
+                unfit.join("; ")
+            )),
             (_, last) => {
                 let names: Vec<String> =
                     found.iter().chain(&last).map(SignerKey::fingerprint).collect();
@@ -71,7 +74,9 @@ impl SshAgentKey {
         namespace: &str,
         bytes: &[u8],
     ) -> Result<String, Failure> {
-        let failed = |error: ssh_key::Error| Failure::Message(format!("ssh-agent: {error}"));
+        let failed = |error: ssh_key::Error| {
+            Failure::Message(format!("ssh-agent: {error}; help: use another key"))
+        };
         let framed = SshSig::signed_data(namespace, HashAlg::Sha512, bytes).map_err(failed)?;
         let signature = self.0.sign(key.blob(), &framed).map_err(agent_failure)?;
         let public = PublicKey::from_bytes(key.blob()).map_err(failed)?;

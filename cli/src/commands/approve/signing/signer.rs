@@ -76,7 +76,10 @@ impl SigningIdentity {
                 return Ok(Self { key, backend: SigningBackend::OpenSsh(path.to_owned()) });
             }
         };
-        let blob = private.public_key().to_bytes().map_err(|error| refused(error.to_string()))?;
+        let blob = private
+            .public_key()
+            .to_bytes()
+            .map_err(|error| refused(format!("{error}; help: use another key")))?;
         let key = SignerKey::from_blob(&blob).map_err(|error| {
             let advice = "help: use an Ed25519 or ECDSA P-256 key";
             refused(format!("{error}; {advice}"))
@@ -116,7 +119,9 @@ impl SigningIdentity {
 
     fn check(&self, armoured: &str, namespace: &str, bytes: &[u8]) -> Result<(), Failure> {
         let wrong = |why: &str| {
-            Failure::Message(format!("the new signature is invalid, not written: {why}"))
+            Failure::Message(format!(
+                "the new signature is invalid, not written: {why}; help: use another key"
+            ))
         };
         let signature =
             SshSignature::parse(armoured.as_bytes()).map_err(|error| wrong(&error.to_string()))?;
@@ -137,7 +142,9 @@ fn sign_with(
     private
         .sign(namespace, HashAlg::Sha512, bytes)
         .and_then(|signature| signature.to_pem(LineEnding::LF))
-        .map_err(|error| Failure::Message(format!("{}: {error}", path.display())))
+        .map_err(|error| {
+            Failure::Message(format!("{}: {error}; help: use another key", path.display()))
+        })
 }
 
 /// A key file after its passphrase was entered.
@@ -166,5 +173,7 @@ fn unlock(path: &Path, private: &PrivateKey) -> Result<UnlockedKey, Failure> {
             Err(_) => return Ok(UnlockedKey::NeedsOpenSsh),
         }
     }
-    Err(Failure::Message(format!("{shown}: wrong passphrase; nothing was signed")))
+    Err(Failure::Message(format!(
+        "{shown}: wrong passphrase; nothing was signed; help: repeat the command"
+    )))
 }

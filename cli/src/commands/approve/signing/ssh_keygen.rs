@@ -16,7 +16,11 @@ const SSH_KEYGEN: &str = "/usr/bin/ssh-keygen";
 /// Signs with OpenSSH, which asks for passphrase, PIN and touch itself.
 pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, Failure> {
     let failed = |why: String| {
-        Failure::Message(format!("{SSH_KEYGEN}: cannot sign with {}: {why}", key.display()))
+        Failure::Message(format!(
+            "{SSH_KEYGEN}: cannot sign with {0}: {why}; help: check the key with `ssh-keygen -y -f \
+             {0}`",
+            key.display()
+        ))
     };
     let mut child = Command::new(SSH_KEYGEN)
         .args(["-Y", "sign", "-O", "hashalg=sha512", "-n", namespace, "-f"])
@@ -24,7 +28,9 @@ pub(super) fn sign(key: &Path, namespace: &str, bytes: &[u8]) -> Result<String, 
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| {
+            Failure::Message(format!("{SSH_KEYGEN}: {error}; help: install OpenSSH"))
+        })?;
     // ssh-keygen reads all input before it writes, so neither side blocks the other.
     let given = child.stdin.take().map(|mut stdin| stdin.write_all(bytes));
     let most = u64::try_from(SIGNATURE_BYTES_MAX).unwrap_or(u64::MAX);

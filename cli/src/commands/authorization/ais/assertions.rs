@@ -11,7 +11,7 @@ use policies::ais::{
 };
 use serde_json::{Map, Value, json};
 
-use super::document::ParsedArtifact;
+use super::document::{ParsedArtifact, artifact_reason};
 use super::environment_digests::digests_in_use;
 use super::error::{AisCommandError, AisCommandResult};
 use super::key::{self, AisKeyOptions};
@@ -97,7 +97,7 @@ fn sign_and_print<S: ParsedArtifact>(
     kid: Option<&str>,
 ) -> AisCommandResult {
     let signed = embed(artifact, content, key, kid);
-    S::of(&signed).map_err(|error| AisCommandError::Invalid(error.to_string()))?;
+    S::of(&signed).map_err(|error| AisCommandError::Invalid(artifact_reason(&error)))?;
     print(&signed)
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use policies::ais::{ArtifactError, BUNDLE_BYTES_MAX, DOCUMENT_BYTES_MAX, read_document};
+use records::reason_with_help;
 use serde_json::Value;
 use validator::{
     Draft, DraftCheck, FileLocation, OwnerUid, REQUEST_BYTES_MAX, Request, Violation,
@@ -12,7 +13,7 @@ use validator::{
 use super::error::AisCommandError;
 use crate::args::files;
 use crate::clock;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_help};
 use crate::output::human;
 
 /// Reads a file, or stdin for `-`.
@@ -28,7 +29,14 @@ pub(super) fn bytes(path: &Path, bytes_max: usize) -> Result<Vec<u8>, AisCommand
 }
 
 fn invalid<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> AisCommandError + '_ {
-    move |error| AisCommandError::Invalid(format!("{}: {error}", path.display()))
+    let help = "write JSON with unique names and exact numbers (docs/ais.md)";
+    move |error| AisCommandError::Invalid(with_help(&format!("{}: {error}", path.display()), help))
+}
+
+/// Returns the error with a help that names its schema.
+pub(super) fn artifact_reason(error: &ArtifactError) -> String {
+    let name = error.artifact().as_str();
+    reason_with_help(&error.to_string(), &format!("see `toolexec ais schema {name}`"))
 }
 
 /// Reads any JSON document, for its canonical bytes.
@@ -39,7 +47,7 @@ pub(super) fn any_json(path: &Path) -> Result<Value, AisCommandError> {
 pub(super) fn artifact<S: ParsedArtifact>(path: &Path) -> Result<(Value, S), AisCommandError> {
     let value =
         read_json(&bytes(path, BUNDLE_BYTES_MAX)?, BUNDLE_BYTES_MAX).map_err(invalid(path))?;
-    let sealed = S::of(&value).map_err(invalid(path))?;
+    let sealed = S::of(&value).map_err(|error| invalid(path)(artifact_reason(&error)))?;
     Ok((value, sealed))
 }
 
@@ -67,7 +75,10 @@ pub(super) fn request(path: &Path) -> Result<Request, AisCommandError> {
 /// Reads a request, or a draft with a placeholder approval, which does not change what it does.
 pub(super) fn request_or_draft(path: &Path) -> Result<Request, AisCommandError> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
-    let placeholder = "somebody".parse().map_err(|_| AisCommandError::Invalid(String::new()))?;
+    let placeholder = "somebody".parse().map_err(|_| {
+        let why = "the placeholder name: invalid; help: report this as a bug";
+        AisCommandError::Invalid(why.to_owned())
+    })?;
     match fill_approval(&text, &placeholder, clock::now()) {
         Ok(filled) => check(path, filled.bytes),
         Err(_) => check(path, text),

@@ -17,7 +17,7 @@ use super::document;
 use super::error::{AisCommandError, AisCommandResult};
 use super::key::{self, AisKeyOptions};
 use super::print::print;
-use crate::failure::Failure;
+use crate::failure::{Failure, no_random_numbers};
 use crate::{clock, output};
 
 #[derive(Args)]
@@ -87,7 +87,8 @@ pub(super) fn envelope(args: &AisEnvelopeCommand) -> AisCommandResult {
         "sig": "",
     });
     let Value::Object(unsigned) = ibe.clone() else {
-        return Err(AisCommandError::Invalid(String::new()));
+        let why = "IBE: not an object; help: report this as a bug";
+        return Err(AisCommandError::Invalid(why.to_owned()));
     };
     let signed = embed(AisArtifact::Ibe, unsigned, &key, args.kid.as_deref());
     let mut bundle = Map::from_iter([
@@ -143,7 +144,7 @@ fn random() -> Result<[u8; 16], Failure> {
     let mut bytes = [0; 16];
     // getrandom(2) returns this few bytes completely or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|errno| Failure::Message(format!("random numbers: {errno}")))?;
+        .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
     Ok(bytes)
 }
 

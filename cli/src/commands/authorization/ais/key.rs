@@ -54,7 +54,9 @@ pub(super) fn read_key(
     let key = if secret {
         SigningKey::from_secret(&bytes)
     } else {
-        let text = std::str::from_utf8(&bytes).map_err(|_| wrong("not UTF-8 text".to_owned()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| {
+            wrong("not UTF-8 text; help: name a key in PEM or OpenSSH format".to_owned())
+        })?;
         SigningKey::from_private(text)
     };
     let key = key.map_err(|error| wrong(error.to_string()))?;

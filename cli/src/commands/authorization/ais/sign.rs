@@ -47,14 +47,19 @@ pub(super) fn print_signature(args: &AisSignCommand) -> AisCommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let wrong = |what: &str| AisCommandError::Invalid(format!("{}: {what}", args.file.display()));
-    let Value::Object(object) = value else { return Err(wrong("not an object to embed in")) };
+    let Value::Object(object) = value else {
+        return Err(wrong("not an object to embed in; help: name an artifact, or omit --embed"));
+    };
     let named = object.get("@type").and_then(Value::as_str).and_then(AisArtifact::named);
     let artifact =
         match (named, object.contains_key("operations"), object.contains_key("components")) {
             (Some(artifact), _, _) => artifact,
             (None, true, false) => AisArtifact::Tca,
             (None, false, true) => AisArtifact::Sca,
-            _ => return Err(wrong("`@type` does not name an artifact")),
+            _ => {
+                let why = "`@type` does not name an artifact; help: name it, or omit --embed";
+                return Err(wrong(why));
+            }
         };
     print(&embed(artifact, object, &key, kid))
 }

@@ -17,6 +17,7 @@ use super::error::{AisCommandError, AisCommandResult};
 use super::print::print;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
+use crate::failure::with_help;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -53,7 +54,8 @@ pub(crate) struct AisVerifyCommand {
 
 pub(super) fn verify(args: &AisVerifyCommand) -> AisCommandResult {
     let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
-        AisCommandError::Invalid(format!("{}: {error}", path.display()))
+        let help = "see *Rules of the host* in docs/ais.md";
+        AisCommandError::Invalid(with_help(&format!("{}: {error}", path.display()), help))
     };
     let trust = AisTrustStore::read(&document::bytes(&args.trust, TRUST_BYTES_MAX)?)
         .map_err(|error| invalid(&args.trust, &error))?;

@@ -69,7 +69,8 @@ pub(super) fn request(args: &PermissionRequestCommand) -> Result<ExitCode, Permi
         }
         Format::Json => {
             let data = filed_request.file.as_deref().map(PermissionRequestFile::read).transpose();
-            let data = data.map_err(Failure::Message)?.map(|file| file.data);
+            let bug = |why: String| Failure::with_help(&why, "report this as a bug");
+            let data = data.map_err(bug)?.map(|file| file.data);
             output::line(json!({
                 "id": filed_request.ask.id,
                 "sha256": filed_request.ask.sha256.to_string(),

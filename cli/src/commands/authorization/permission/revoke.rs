@@ -59,7 +59,10 @@ pub(super) fn revoke(args: &PermissionRevokeCommand) -> Result<ExitCode, Permiss
     let (source, tool, grants, lifted) = match change {
         PermissionChange::Revoked { source, tool, grants } => (source, tool, grants, false),
         PermissionChange::Lifted { source, tool } => (source, tool, Vec::new(), true),
-        _ => return Err(Failure::Message("store: unexpected change".into()).into()),
+        _ => {
+            let why = "store: unexpected change; help: report this as a bug";
+            return Err(Failure::Message(why.into()).into());
+        }
     };
     match args.store.format {
         Format::Human => {

@@ -27,7 +27,7 @@ use super::store::StoreOptions;
 use crate::args::Format;
 use crate::args::files::{open_document, read_document};
 use crate::commands::approve::signing::{SignerError, SigningIdentity};
-use crate::failure::Failure;
+use crate::failure::{Failure, with_help};
 use crate::output::{self, human};
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,7 +118,8 @@ pub(super) fn set(args: &PermissionSetCommand) -> Result<ExitCode, PermissionCom
     let source = accepted.answer().answers.source.clone();
     let change = store.set(&source, &accepted, &moment)?;
     let PermissionChange::Answered { request, granted, denied, .. } = &change else {
-        return Err(Failure::Message("store: unexpected change".into()).into());
+        let why = "store: unexpected change; help: report this as a bug";
+        return Err(Failure::Message(why.into()).into());
     };
     match args.store.format {
         Format::Human => print_result(granted, denied, &accepted)?,
@@ -158,7 +159,8 @@ fn write_answer(
     let bytes = read_document(request, PERMISSION_REQUEST_BYTES_MAX)?;
     let refuse =
         |why: String| PermissionCommandError::Refused(format!("{}: {why}", human::name(request)));
-    let file = PermissionRequestFile::read(&bytes).map_err(refuse)?;
+    let help = "name a file that `toolexec permission request` wrote";
+    let file = PermissionRequestFile::read(&bytes).map_err(|why| refuse(with_help(&why, help)))?;
     if args.grant.is_empty() && args.deny.is_empty() {
         let why = "no answer; help: name tools with --grant or --deny; the rest is denied";
         return Err(refuse(why.to_owned()));

@@ -93,7 +93,7 @@ impl QuestionOptions {
                 .verdict
                 .map_err(|_| invalid())?;
             let source = PermissionSource::of_request(&request)
-                .map_err(|error| refuse(error.to_string()))?;
+                .map_err(|error| refuse(format!("{error}; help: correct its x-agent")))?;
             return Ok((source, PermissionCalls::of_request(&request)));
         }
         if let Some(path) = &self.from {
@@ -125,8 +125,10 @@ pub(super) fn terms(domains: &[String]) -> Result<PermissionTerms, PermissionCom
         return Ok(PermissionTerms::default());
     }
     let domains = Domains::try_from(domains.to_vec());
-    let domains =
-        domains.map_err(|error| PermissionCommandError::Refused(format!("--domain: {error}")))?;
+    let domains = domains.map_err(|error| {
+        let help = "name each domain once, with letters, digits and ._-";
+        PermissionCommandError::Refused(format!("--domain: {error}; help: {help}"))
+    })?;
     Ok(PermissionTerms { domains: Some(domains), ..PermissionTerms::default() })
 }
 

@@ -14,8 +14,8 @@ use crate::output;
 
 pub(super) fn build_cache(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     let missing = |why: Option<String>| {
-        let why = why.unwrap_or_else(|| "no program `go` was found; help: install Go".to_owned());
-        Failure::Message(format!("doctor --build-cache go: {why}"))
+        let why = why.unwrap_or_else(|| "no program `go` was found".to_owned());
+        Failure::with_help(&format!("doctor --build-cache go: {why}"), "install Go")
     };
     let policy = Policy::shipped("embedded").ok_or_else(|| missing(None))?;
     let program = daemon::program_of(&policy, "go", caches).map_err(missing)?;

@@ -18,7 +18,8 @@ use crate::output;
 pub(super) fn examine(spool: &Path, args: &DoctorCommand) -> Result<ExitCode, Failure> {
     if !spool::is_spool(spool) {
         output::note(format_args!(
-            "{}: not a spool: work/, archive/ and quarantine/ are missing or not accessible",
+            "{}: not a spool: work/, archive/ and quarantine/ are missing or not accessible; help: \
+             check the path, or run as the daemon's user",
             spool.display()
         ));
         return Ok(ExitCode::from(2));

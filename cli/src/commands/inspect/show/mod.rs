@@ -69,7 +69,11 @@ struct ShownRequest {
 pub(in crate::commands) fn show(args: &ShowCommand) -> Result<ExitCode, Failure> {
     let Some(one) = find(args)? else {
         let (id, place) = (escape_line(&args.id), args.place.path()?);
-        output::note(format_args!("{id}: no such request or result in {}", place.display()));
+        output::note(format_args!(
+            "{id}: no such request or result in {}; help: list them with `toolexec list{}`",
+            place.display(),
+            args.place.option(),
+        ));
         return Ok(ExitCode::from(2));
     };
     if let Some(to) = &args.html {
@@ -135,7 +139,10 @@ fn one_result(path: &Path) -> Result<ShownRequest, Failure> {
             let name = published.name();
             let of_name = request_of(&name).map(str::to_owned);
             let shown = path.display();
-            of_name.ok_or_else(|| Failure::Message(format!("{shown}: not a result directory")))?
+            of_name.ok_or_else(|| {
+                let help = "name a directory such as results/TS-…";
+                Failure::Message(format!("{shown}: not a result directory; help: {help}"))
+            })?
         }
     };
     let (rows, unseen, records) = (Vec::new(), Vec::new(), vec![published]);
@@ -189,7 +196,7 @@ impl ShownRequest {
             lines.push(format!("submitted  {dropped}"));
         }
         for failure in &self.unreadable {
-            lines.push(format!("not read   {}", escape_line(&failure.to_string())));
+            lines.push(format!("not read   {}", escape_line(&failure.problem())));
         }
         for record in &self.records {
             lines.extend(record_lines(record));

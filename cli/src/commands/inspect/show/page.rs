@@ -22,11 +22,13 @@ pub(super) fn write(
         Ok(Err(faults)) => VerificationState::Faulty(faults),
         // Keys that were named must exist.
         Err(failure) if allowed_signers.is_some() => return Err(failure),
-        Err(failure) => VerificationState::NotVerified(failure.to_string()),
+        Err(failure) => VerificationState::NotVerified(failure.problem()),
     };
     let Some(page) = page_of(dir, &verification_state) else {
         let shown = dir.display();
-        return Err(Failure::Message(format!("{shown}: no page: its record cannot be read")));
+        return Err(Failure::Message(format!(
+            "{shown}: no page: its record cannot be read; help: run `toolexec verify {shown}`"
+        )));
     };
     write_page(&page, to)?;
     Ok(ExitCode::from(u8::from(matches!(verification_state, VerificationState::Faulty(_)))))

@@ -52,7 +52,7 @@ pub(super) fn consistency(args: &LogConsistencyCommand) -> Result<ExitCode, LogC
     if let Some(newer) = [old, new].into_iter().find(|it| it.entries > newest.entries) {
         return Err(LogCommandError::CheckFailed(format!(
             "{}: the checkpoint has {} entries, but the log has {}: the log was truncated, or is \
-             an older copy",
+             an older copy; help: restore the log",
             opened.directory.display(),
             newer.entries,
             newest.entries

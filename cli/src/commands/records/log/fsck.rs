@@ -147,7 +147,7 @@ impl LogClaims {
                 Ok(bundle) => self.claim(bundle),
                 // Other directories without a bundle are ignored.
                 Err(_) if !named => {}
-                Err(failure) => self.faults.push(failure.to_string()),
+                Err(failure) => self.faults.push(failure.problem()),
             }
         }
         Ok(())
@@ -157,7 +157,7 @@ impl LogClaims {
         let claim = match claim_of(&bundle) {
             Ok(claim) => claim,
             Err(LogCommandError::CheckFailed(why)) => return self.faults.push(why),
-            Err(LogCommandError::Failure(why)) => return self.faults.push(why.to_string()),
+            Err(LogCommandError::Failure(why)) => return self.faults.push(why.problem()),
         };
         let index = claim.index();
         if let Some(other) = self.paths.get(&index) {

@@ -33,6 +33,7 @@ pub(crate) struct LogOptions {
 const KEYS_BYTES_MAX: usize = 64 * 1024;
 /// Sufficient for the signatures of many witnesses.
 const NOTE_BYTES_MAX: usize = 64 * 1024;
+const NAME_KEY: &str = "help: name the key of this log with --log-key";
 
 pub(crate) enum LogCommandError {
     /// A check failed: exit status 1. The message names its object.
@@ -62,8 +63,11 @@ impl OpenedLog {
         if let Some(own) = &own {
             own.check_exists().map_err(|error| explain(error, &directory))?;
         }
-        let none =
-            || LogCommandError::from(format!("{}: no key to verify it", directory.display()));
+        let none = || {
+            let help = "name its key with --log-key";
+            let directory = directory.display();
+            LogCommandError::from(format!("{directory}: no key to verify it; help: {help}"))
+        };
         let (in_force, retired) = keys.split_first().ok_or_else(none)?;
         match LogView::open(&directory, in_force) {
             Ok(view) => {
@@ -77,7 +81,8 @@ impl OpenedLog {
                 if retired.iter().any(|key| LogView::open(&directory, key).is_ok()) =>
             {
                 Err(LogCommandError::CheckFailed(format!(
-                    "{}: signed by a key of this log that was retired{}; the active key is {}",
+                    "{}: signed by a key of this log that was retired{}; the active key is {}; \
+                     help: use the present log, or restore it",
                     path.display(),
                     retired_on(place, &directory).unwrap_or_default(),
                     in_force.fingerprint()
@@ -101,9 +106,14 @@ impl OpenedLog {
                     LogCommandError::from(format!("{problem}; help: {help}"))
                 }
                 CheckpointError::Origin => {
-                    LogCommandError::from(format!("{problem}; this log is {}", self.key.origin()))
+                    let help = "name a checkpoint of this log";
+                    let origin = self.key.origin();
+                    LogCommandError::from(format!("{problem}; this log is {origin}; help: {help}"))
                 }
-                _ => LogCommandError::CheckFailed(problem),
+                _ => {
+                    let help = "name another checkpoint, or the key of this log with --log-key";
+                    LogCommandError::CheckFailed(format!("{problem}; help: {help}"))
+                }
             }
         })
     }
@@ -192,16 +202,17 @@ fn explain(error: LogError, directory: &Path) -> LogCommandError {
             ))
         }
         LogError::Missing { path } if *path == directory.join("checkpoint") => {
-            LogCommandError::from(format!("{log}: not a log: it has no checkpoint"))
-        }
-        LogError::Checkpoint { fault: CheckpointError::Origin, .. } => {
-            LogCommandError::CheckFailed(format!(
-                "{error}; help: name the key of this log with --log-key"
+            LogCommandError::from(format!(
+                "{log}: not a log: it has no checkpoint; help: name a log with --log or --spool"
             ))
         }
-        LogError::Checkpoint { fault: CheckpointError::Unsigned, .. } => {
+        LogError::Checkpoint { path, fault: fault @ CheckpointError::Origin } => {
+            LogCommandError::CheckFailed(format!("{}: {fault}; {NAME_KEY}", path.display()))
+        }
+        LogError::Checkpoint { path, fault: fault @ CheckpointError::Unsigned } => {
             LogCommandError::CheckFailed(format!(
-                "{error}: the key or the checkpoint belongs to another log"
+                "{}: {fault}: the key or the checkpoint belongs to another log; {NAME_KEY}",
+                path.display()
             ))
         }
         LogError::Checkpoint { .. }

@@ -44,13 +44,14 @@ pub(super) fn prove(args: &LogProveCommand) -> Result<ExitCode, LogCommandError>
     let (entry, inclusion) = opened.checked(opened.view.entry(index))?;
     if claim.is_ok_and(|claim| claim.entry() != entry) {
         return Err(LogCommandError::CheckFailed(format!(
-            "{}: entry {index} of the log is a different record",
+            "{}: entry {index} of the log is a different record; help: run `toolexec log fsck`",
             args.what.display()
         )));
     }
     let text = inclusion.tlog_proof();
     Inclusion::verify(&text, &entry, &opened.key).map_err(|fault| {
-        LogCommandError::CheckFailed(format!("entry {index}: the proof {fault}"))
+        let help = "run `toolexec log fsck`";
+        LogCommandError::CheckFailed(format!("entry {index}: the proof {fault}; help: {help}"))
     })?;
     match &args.out {
         Some(out) => output::replace_own_file(out, KIND, text.as_bytes())?,
@@ -73,8 +74,10 @@ fn claim(path: &Path) -> Result<LogClaim, LogCommandError> {
 /// Returns a bundle's claim about the log. A file that is not a bundle is a usage error.
 pub(super) fn claim_of(file: &Path) -> Result<LogClaim, LogCommandError> {
     let bytes = read_document(file, RECORD_BYTES_MAX)?;
-    LogClaim::of_bundle(&bytes)
-        .map_err(|fault| LogCommandError::from(format!("{}: {fault}", file.display())))
+    LogClaim::of_bundle(&bytes).map_err(|fault| {
+        let help = "name a result, or its bundle";
+        LogCommandError::from(format!("{}: {fault}; help: {help}", file.display()))
+    })
 }
 
 pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
@@ -87,7 +90,13 @@ pub(super) fn bundle_in(directory: &Path) -> Result<PathBuf, Failure> {
     }
     match found.as_slice() {
         [_] => Ok(found.remove(0)),
-        [] => Err(Failure::Message(format!("{}: no bundle of a record", directory.display()))),
-        _ => Err(Failure::Message(format!("{}: more than one bundle", directory.display()))),
+        [] => Err(Failure::Message(format!(
+            "{}: no bundle of a record; help: name a result, or its bundle",
+            directory.display()
+        ))),
+        _ => Err(Failure::Message(format!(
+            "{}: more than one bundle; help: name one of them",
+            directory.display()
+        ))),
     }
 }

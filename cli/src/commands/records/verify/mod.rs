@@ -124,7 +124,7 @@ impl TreeVerifier {
                 self.verify_batch()?;
                 match self.bundle(file) {
                     // An unreadable bundle does not stop the others.
-                    Err(error) => self.printer.print_invalid(file, &error.to_string()),
+                    Err(error) => self.printer.print_invalid(file, &error.problem()),
                     result => result,
                 }
             }

@@ -6,7 +6,7 @@ use std::path::Path;
 use daemon::config;
 use policies::{AllowedSigners, SIGNERS_BYTES_MAX};
 use records::log::{Checkpoint, LogView, PublicLogKey};
-use records::{History, HistoryError, PublicKeys, Trust};
+use records::{History, HistoryError, HostKeyError, PublicKeys, Trust};
 
 use super::args::VerifyCommand;
 use crate::args::StateOption;
@@ -14,6 +14,7 @@ use crate::args::files::read_file;
 use crate::failure::Failure;
 
 const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
+const VERIFIER_HELP: &str = "help: write the output of `toolexec keys show --format verifier`";
 
 /// The comparison of the log with the saved checkpoint, if requested.
 type CheckedHistory = Option<Result<History, HistoryError>>;
@@ -42,7 +43,11 @@ pub(super) fn signers(
     }
     let keys = PublicKeys::open(&state.path()?.join("keys")).map_err(|error| {
         let help = "name the signer's keys with --result-keys, or its state with --state";
-        Failure::with_help(&format!("no trusted key: {error}"), help)
+        let problem = format!("no trusted key: {error}");
+        match error {
+            HostKeyError::Io { .. } => Failure::with_other_help(&problem, help),
+            _ => Failure::with_help(&problem, help),
+        }
     })?;
     let trust = Trust::from_allowed_signers(&keys.allowed_signers())?;
     Ok((trust, keys.logs().iter().map(|log| log.key().clone()).collect()))
@@ -71,12 +76,15 @@ fn verifier_lines(file: &Path) -> Result<Vec<PublicLogKey>, Failure> {
     let read = |(line, number): (&str, usize)| {
         let wrong = || {
             let what = format!("line {number}: not a verifier line of a log, NAME+ID+KEY");
-            failure_of(file, &what)
+            failure_of(file, &format!("{what}; {VERIFIER_HELP}"))
         };
         PublicLogKey::from_verifier_line(line.trim()).ok_or_else(wrong)
     };
     let logs: Vec<PublicLogKey> = lines.map(read).collect::<Result<_, _>>()?;
-    if logs.is_empty() { Err(failure_of(file, &"no key of a log")) } else { Ok(logs) }
+    match logs.is_empty() {
+        true => Err(failure_of(file, &format!("no key of a log; {VERIFIER_HELP}"))),
+        false => Ok(logs),
+    }
 }
 
 fn approvers(file: &Path, revoked: Option<&Path>) -> Result<AllowedSigners, Failure> {
@@ -101,7 +109,8 @@ fn history(
         };
         // The first key of a log is the active one. A retired key must not sign the present log.
         if logs.iter().take(older).any(|newer| newer.origin() == key.origin()) {
-            return Err(failure_of(directory, &"its checkpoint is signed by a retired key"));
+            let why = "its checkpoint is signed by a retired key; help: name the present log";
+            return Err(failure_of(directory, &why));
         }
         let saved = saved.map(|file| checkpoint(file, logs)).transpose()?;
         let saved = saved.as_ref().map(|(saved, key)| (saved, key.origin()));
@@ -116,11 +125,14 @@ fn checkpoint<'a>(
     logs: &'a [PublicLogKey],
 ) -> Result<(Checkpoint, &'a PublicLogKey), Failure> {
     let note = text(file, CHECKPOINT_BYTES_MAX)?;
-    let mut error = failure_of(file, &"no key of this log is known");
+    let none = "no key of this log is known; help: name it with --log-key";
+    let mut error = failure_of(file, &none);
     for key in logs {
         match Checkpoint::verify(&note, key) {
             Ok(checkpoint) => return Ok((checkpoint, key)),
-            Err(fault) => error = failure_of(file, &fault),
+            Err(fault) => {
+                error = failure_of(file, &format!("{fault}; help: name a checkpoint of this log"));
+            }
         }
     }
     Err(error)
@@ -128,7 +140,8 @@ fn checkpoint<'a>(
 
 fn text(file: &Path, bytes_max: usize) -> Result<String, Failure> {
     let bytes = read_file(file, bytes_max)?;
-    String::from_utf8(bytes).map_err(|_| failure_of(file, &"not UTF-8 text"))
+    String::from_utf8(bytes)
+        .map_err(|_| failure_of(file, &"not UTF-8 text; help: name a text file"))
 }
 
 fn failure_of(path: &Path, what: &impl std::fmt::Display) -> Failure {

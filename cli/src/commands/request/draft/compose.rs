@@ -52,9 +52,11 @@ fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
     let name = name.to_str().ok_or_else(|| {
         Failure::Message(format!("{shown}: not a UTF-8 name; help: {INPUT_FORM}"))
     })?;
-    let file = open_document(Path::new(path)).map_err(|failure| {
-        let other = equals.is_none() && bytes.contains(&b':');
-        if other { Failure::with_help(&failure.to_string(), INPUT_FORM) } else { failure }
+    let file = open_document(Path::new(path)).map_err(|failure| match failure {
+        Failure::Io(..) if equals.is_none() && bytes.contains(&b':') => {
+            Failure::with_other_help(&failure.to_string(), INPUT_FORM)
+        }
+        failure => failure,
     })?;
     Ok(DraftInput { name: name.to_owned(), file })
 }
@@ -147,9 +149,10 @@ fn id(args: &DraftCommand, now: UtcTime) -> Result<RequestId, Failure> {
     }
     let id = format!("TR-{}-{slug}", now.compact());
     let wrong = |why: &dyn std::fmt::Display| Failure::Message(format!("--slug: '{slug}': {why}"));
-    let id: RequestId = id.parse().map_err(|error| wrong(&error))?;
+    let help = "help: write letters, digits, `_` and `-`";
+    let id: RequestId = id.parse().map_err(|error| wrong(&format!("{error}; {help}")))?;
     match id.has_dot() {
-        true => Err(wrong(&"contains a `.`; help: write letters, digits, `_` and `-`")),
+        true => Err(wrong(&format!("contains a `.`; {help}"))),
         false => Ok(id),
     }
 }

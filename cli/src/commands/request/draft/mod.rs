@@ -101,7 +101,8 @@ impl DraftOutcome {
 fn input_error(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
     move |error| match error {
         SpoolError::TooLarge { .. } => Failure::Message(format!(
-            "--input {name}: the inputs together are larger than {bytes_max} bytes"
+            "--input {name}: the inputs together are larger than {bytes_max} bytes; help: use \
+             fewer or smaller inputs"
         )),
         error => error.into(),
     }
@@ -124,7 +125,8 @@ fn refuse(args: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failu
     if drafted.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
         propose_inputs(composition);
     }
-    output::note(format_args!("{}: not written", path.display()));
+    let path = path.display();
+    output::note(format_args!("{path}: not written; help: correct the errors above"));
     if args.format == Format::Json {
         output::line(drafted.json())?;
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use model::escape_line;
-use records::log::{CosignedCheckpoint, LogError, WitnessKey, checkpoint_in};
+use records::log::{CosignedCheckpoint, LogError, WitnessKey, WitnessReplyError, checkpoint_in};
 
 use super::open::{LogCommandError, OpenedLog};
 use crate::args::files::read_file;
@@ -23,6 +23,7 @@ pub(super) use args::LogWitnessCommand;
 const KEY_BYTES_MAX: usize = 4 * 1024;
 const ANSWER_BYTES_MAX: usize = 32 * 1024;
 const BODY_BYTES_MAX: usize = 128 * 1024;
+const COMPARE: &str = "help: compare the log with a saved checkpoint";
 
 pub(super) fn witness(args: &LogWitnessCommand) -> Result<ExitCode, LogCommandError> {
     let opened = OpenedLog::at(&args.place)?;
@@ -76,7 +77,7 @@ fn witnessed_size(
     if saved.size() > head.size() {
         return Err(LogCommandError::CheckFailed(format!(
             "{}: the witness has seen {} entries, but the log has {}: the log was truncated, or \
-             is an older copy",
+             is an older copy; help: restore the log",
             opened.directory.display(),
             saved.size(),
             head.size()
@@ -89,7 +90,7 @@ fn witnessed_size(
     let here = opened.checked(opened.view.root(saved.size()))?;
     Err(LogCommandError::CheckFailed(format!(
         "{}: the witness has seen a different history: at {} entries its root is {}, but this \
-         log's is {here}",
+         log's is {here}; {COMPARE}",
         opened.directory.display(),
         saved.size(),
         saved.root()
@@ -122,7 +123,7 @@ fn submit(
     }
     let cosigned = CosignedCheckpoint::from_reply(opened.view.head(), &answer.body, key);
     let cosigned =
-        cosigned.map_err(|fault| LogCommandError::CheckFailed(format!("{url}: {fault}")))?;
+        cosigned.map_err(|fault| LogCommandError::CheckFailed(invalid_reply(&url, fault)))?;
     // Without a key the witness' name is unverified, so its address names the file.
     let name = key.map_or(args.to.as_str(), WitnessKey::name);
     let kept = store(&cosigned_directory(args, opened), name, &cosigned)?;
@@ -144,7 +145,8 @@ fn reported_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Lo
     match size {
         None => Err(refusal(url, answer)),
         Some(size) if size == sent => Err(LogCommandError::CheckFailed(format!(
-            "{url}: the witness has seen a different history: at {size} entries its root differs"
+            "{url}: the witness has seen a different history: at {size} entries its root differs; \
+             {COMPARE}"
         ))),
         Some(size) => Ok(size),
     }
@@ -153,25 +155,32 @@ fn reported_size(url: &str, answer: &WitnessAnswer, sent: u64) -> Result<u64, Lo
 fn cut_back(url: &str, opened: &OpenedLog, size: u64) -> LogCommandError {
     LogCommandError::CheckFailed(format!(
         "{url}: the witness has seen {size} entries, but the log has {}: the log was truncated, \
-         or is an older copy",
+         or is an older copy; help: restore the log",
         opened.view.head().size()
     ))
 }
 
 fn refusal(url: &str, answer: &WitnessAnswer) -> LogCommandError {
-    let why = match answer.status {
-        403 => "does not know this key of the log",
-        404 => "does not know this log, or is not a witness",
-        409 => "has seen a different size, but does not report it",
-        422 => "reports a different history: the log does not begin with what it has seen",
-        _ => "refuses",
+    let (why, help) = match answer.status {
+        403 => ("does not know this key of the log", "give the log's key to its operator"),
+        404 => ("does not know this log, or is not a witness", "check the address with --to"),
+        409 => ("has seen a different size, but does not report it", "ask its operator"),
+        422 => (
+            "reports a different history: the log does not begin with what it has seen",
+            "compare the log with a saved checkpoint",
+        ),
+        _ => ("refuses", "ask its operator"),
     };
     let detail: String = answer.body.trim_end().chars().take(200).collect();
     let detail = if detail.is_empty() { detail } else { format!(": {}", escape_line(&detail)) };
     LogCommandError::CheckFailed(format!(
-        "{url}: the witness {why} (status {}){detail}",
+        "{url}: the witness {why} (status {}){detail}; help: {help}",
         answer.status
     ))
+}
+
+fn invalid_reply(from: &str, fault: WitnessReplyError) -> String {
+    format!("{from}: {fault}; help: check --witness-key, and ask the witness again")
 }
 
 fn take_answer(
@@ -185,15 +194,17 @@ fn take_answer(
     let checkpoint = checkpoint_in(&String::from_utf8_lossy(&body), &opened.key);
     let checkpoint = checkpoint.ok_or_else(|| {
         LogCommandError::from(format!(
-            "{}: not a request to a witness of this log",
+            "{}: not a request to a witness of this log; help: name the file that `toolexec log \
+             witness --to` wrote",
             request.display()
         ))
     })?;
     let bytes = read_file(answer, ANSWER_BYTES_MAX)?;
     let cosigned =
         CosignedCheckpoint::from_reply(&checkpoint, &String::from_utf8_lossy(&bytes), key);
-    let cosigned = cosigned
-        .map_err(|fault| LogCommandError::CheckFailed(format!("{}: {fault}", answer.display())))?;
+    let cosigned = cosigned.map_err(|fault| {
+        LogCommandError::CheckFailed(invalid_reply(&answer.display().to_string(), fault))
+    })?;
     let name = key.map_or(args.to.as_str(), WitnessKey::name);
     let kept = store(&cosigned_directory(args, opened), name, &cosigned)?;
     print_cosigned(args, &cosigned, checkpoint.size(), None, &kept)

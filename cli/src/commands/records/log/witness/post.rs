@@ -19,7 +19,9 @@ pub(crate) struct WitnessAnswer {
 }
 
 pub(super) fn post(url: &str, body: &str) -> Result<WitnessAnswer, Failure> {
-    let failed = |error: ureq::Error| Failure::Message(format!("{url}: {error}"));
+    let failed = |error: ureq::Error| {
+        Failure::Message(format!("{url}: {error}; help: check the address and the network"))
+    };
     let mut response = agent(url)?
         .post(url)
         .content_type("text/plain; charset=utf-8")
