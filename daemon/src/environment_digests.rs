@@ -19,6 +19,7 @@ const PROGRAMS: [&str; 4] = ["toolexec", "toolexecd", "toolexec-launch", "toolex
 
 /// The digests, and the paths of the files.
 pub struct EnvironmentFiles {
+    /// The digests by name, including those of the policy and the seccomp filters.
     pub digests: EnvironmentDigests,
     /// By the name of a program or a runtime.
     pub paths: Vec<(String, PathBuf)>,

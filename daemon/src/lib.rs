@@ -10,6 +10,7 @@
 //!
 //! Types that several files of a module share are in its `model.rs`, which imports none of them.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod bounded_file;

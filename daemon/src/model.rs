@@ -26,12 +26,19 @@ pub(crate) enum PermissionFiled {
 /// An error in the configuration or a file that it names; the text begins with the path.
 #[derive(Debug)]
 pub enum ConfigError {
+    /// The file cannot be read, or is not a regular file.
     Read(PathBuf, io::Error),
+    /// The file is larger than this limit, in bytes.
     TooLarge(PathBuf, usize),
+    /// The file is not UTF-8 or cannot be parsed; the text has the reason.
     Syntax(PathBuf, String),
+    /// A value is invalid, or other users can change the file; the text has the reason.
     Value(PathBuf, String),
+    /// The policy has these problems; their text contains the path.
     Policy(PolicyError),
+    /// A line of the `allowed_signers` file is invalid.
     Signers(PathBuf, AllowedSignersError),
+    /// A part of the list of revoked keys is invalid.
     Revoked(PathBuf, RevokedKeysError),
 }
 
@@ -68,12 +75,17 @@ const FAULTS_SHOWN_MAX: usize = 3;
 /// A fatal error: the daemon's own disk, key, log or kernel failed. Nothing is admitted afterwards.
 #[derive(Debug)]
 pub enum DaemonError {
+    /// An operation on the spool, the ledger or the results failed.
     Spool(SpoolError),
+    /// A key of this host cannot be used.
     Key(HostKeyError),
     /// A key change was started and not finished.
     KeyChange(RotationError),
+    /// The record was not signed.
     Sign(SignError),
+    /// The log of records cannot be opened, read or appended to.
     Log(LogError),
+    /// The permission store failed or refused an operation.
     Permissions(PermissionStoreError),
     /// A file that the host itself uses cannot be read.
     EnvironmentFile(ConfigError),
@@ -81,7 +93,9 @@ pub enum DaemonError {
     RequestChanged(PathBuf),
     /// The wall clock is earlier than the last recorded time.
     ClockBehind {
+        /// The present time of the wall clock.
         now: UtcTime,
+        /// The last recorded time, with the file that has it.
         last: LatestTime,
     },
     /// A request was held for an embedded run, which cannot wait.
@@ -98,7 +112,9 @@ pub enum DaemonError {
     Proof(ProofError),
     /// The signed record does not verify; it is not published.
     Unverified {
+        /// The id of the result.
         record: ResultId,
+        /// All faults of the record; the message has the first three.
         faults: Vec<VerifyError>,
     },
     /// The same for the bundle, which is the statement with its inclusion proof.

@@ -177,7 +177,9 @@ pub struct EgressRefusal {
     /// The tool's request: printable ASCII without quotes and backslashes, cut at
     /// [`REQUEST_TEXT_BYTES_MAX`]. The tool chose it: never trust it, never show it unescaped.
     pub asked: String,
+    /// The reason. Requests of the same text and reason share one entry.
     pub reason: EgressRefusalReason,
+    /// The number of these requests during the run, at least 1.
     pub times: u64,
 }
 

@@ -9,6 +9,7 @@
 //! Types that several files of a module share are in its `model.rs`, which imports none of the
 //! files that use it. Every other file imports downwards.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod client;

@@ -3,6 +3,7 @@
 //! this crate, so it must never gain a parser, a dependency beyond `sha2`, I/O, a clock or random
 //! numbers. It depends on no other crate here; its modules import only downwards.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod closed_set;

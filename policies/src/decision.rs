@@ -20,6 +20,7 @@ pub enum Decision {
     /// The request waits: each refusing rule lacks an answer that a person can still give. The
     /// daemon decides again when something has changed; other callers treat it as a refusal.
     Hold {
+        /// The request, from which the next decision can be made.
         request: Request,
         /// The missing answers.
         violations: Vec<Violation>,
@@ -28,7 +29,9 @@ pub enum Decision {
     },
     /// The request may not run.
     Refuse {
+        /// The request, for its record.
         request: Request,
+        /// The objections of the rules; each has a code.
         violations: Vec<Violation>,
         /// The verdict of every rule.
         rationale: Rationale,

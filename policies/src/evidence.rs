@@ -20,6 +20,7 @@ pub enum AisFile {
     Read {
         /// The file name, for messages.
         name: String,
+        /// The bytes of the file, which nothing has parsed yet.
         bytes: Vec<u8>,
     },
     /// A file exists but was not read. The message names it.
@@ -29,6 +30,7 @@ pub enum AisFile {
 /// The evidence of the AIS guard besides the request. Parts that policy does not need may be empty.
 #[derive(Clone, Copy, Debug)]
 pub struct AisEvidence<'a> {
+    /// The bundle next to the request.
     pub file: &'a AisFile,
     /// The keys whose signatures count, if a trust store is configured.
     pub trust: Option<&'a AisTrustStore>,
@@ -44,12 +46,14 @@ pub struct AisEvidence<'a> {
 pub enum SubmissionOrigin {
     /// A person ran `toolexec run`.
     Invoked {
+        /// The person's uid.
         uid: u32,
         /// The user's name, if the host knows one.
         name: Option<String>,
     },
     /// A file appeared in the spool.
     Submitted {
+        /// The owner of the file.
         owner: OwnerUid,
         /// The owner's name, if the host knows one.
         owner_name: Option<String>,
@@ -132,6 +136,7 @@ impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for InstalledRuntim
 /// All evidence of a decision besides request and policy.
 #[derive(Debug)]
 pub struct DecisionEvidence<'a> {
+    /// The way of submission, with the user who counts as the submitter.
     pub submission: SubmissionOrigin,
     /// The signature files next to it.
     pub signatures: &'a [SignatureFile],
@@ -147,8 +152,11 @@ pub struct DecisionEvidence<'a> {
     pub ledger: LedgerEvidence,
     /// The state of the host's permissions for the run, if policy covers it.
     pub permission: PermissionEvidence,
+    /// The evidence for the AIS guard, unused if policy requires no bundle.
     pub ais: AisEvidence<'a>,
+    /// The runtimes found on this host.
     pub binaries: &'a InstalledRuntimes,
+    /// The time of the decision.
     pub now: UtcTime,
 }
 

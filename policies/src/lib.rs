@@ -8,6 +8,7 @@
 //! Types that several files of a module share are in its `model.rs`, which imports only
 //! definitions. Every other file imports downwards, so that the modules form no cycle.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod aana;

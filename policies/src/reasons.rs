@@ -61,7 +61,9 @@ model::closed_set! {
 pub struct RuleVerdict {
     /// The rule's stable name.
     pub rule: String,
+    /// The verdict.
     pub verdict: Verdict,
+    /// The reason of the verdict, as text for people.
     pub reason: String,
 }
 
@@ -78,7 +80,9 @@ model::closed_set! {
 /// The result of the gate, with its mode.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GateFinding {
+    /// The mode that policy sets.
     pub mode: GateMode,
+    /// The whole result, whether it decides or not.
     pub result: GateResult,
 }
 
@@ -87,7 +91,9 @@ pub struct GateFinding {
 pub struct PermissionFinding {
     /// The agent that needs the permission, in its workflow and scope.
     pub source: PermissionSource,
+    /// The tool that the run calls: `toolexec.run.<language>`.
     pub tool: ToolName,
+    /// The state of the tool, with its reason.
     pub finding: ToolFinding,
 }
 

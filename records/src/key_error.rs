@@ -11,39 +11,105 @@ use crate::reason::reason_with_io_help;
 #[derive(Debug)]
 pub enum HostKeyError {
     /// A file operation failed.
-    Io { path: PathBuf, act: &'static str, source: io::Error },
+    Io {
+        /// The key file or its directory.
+        path: PathBuf,
+        /// The failed operation, as it follows `cannot` in the message.
+        act: &'static str,
+        /// The error of the operation; `NotFound` if a required file is missing.
+        source: io::Error,
+    },
     /// Not a regular file.
-    NotAFile { path: PathBuf },
+    NotAFile {
+        /// The object in place of a file with keys.
+        path: PathBuf,
+    },
     /// The file exceeds the limit of its kind.
-    TooLarge { path: PathBuf },
+    TooLarge {
+        /// The file, private or public.
+        path: PathBuf,
+    },
     /// Other users can access a private key.
-    Exposed { path: PathBuf, mode: u32 },
+    Exposed {
+        /// The file of the private key.
+        path: PathBuf,
+        /// Its permission bits, with set-id and sticky bits.
+        mode: u32,
+    },
     /// Neither this user nor root owns a private key.
-    Owner { path: PathBuf, uid: u32 },
+    Owner {
+        /// The file of the private key, or its directory.
+        path: PathBuf,
+        /// The uid of the owner.
+        uid: u32,
+    },
     /// Other users can write to a key directory or to a public file in it.
-    Writable { path: PathBuf, mode: u32 },
+    Writable {
+        /// The key directory or the file in it.
+        path: PathBuf,
+        /// Its permission bits, with set-id and sticky bits.
+        mode: u32,
+    },
     /// Not an OpenSSH private key.
-    Format { path: PathBuf, source: ssh_key::Error },
+    Format {
+        /// The file of the private key, or of a public key that cannot be parsed.
+        path: PathBuf,
+        /// The error of the OpenSSH parser.
+        source: ssh_key::Error,
+    },
     /// Not an unlocked ECDSA P-256 key.
-    NotP256 { path: PathBuf },
+    NotP256 {
+        /// The file of the result key, private or public.
+        path: PathBuf,
+    },
     /// Not an unlocked Ed25519 key.
-    NotEd25519 { path: PathBuf },
+    NotEd25519 {
+        /// The file of the log key, private or public.
+        path: PathBuf,
+    },
     /// The private and the public half do not match.
-    HalvesDiffer { path: PathBuf },
+    HalvesDiffer {
+        /// The file of the private key.
+        path: PathBuf,
+    },
     /// A public key without its private key.
-    PrivateKeyMissing { path: PathBuf },
+    PrivateKeyMissing {
+        /// The file of the public key, which shows that a private key existed.
+        path: PathBuf,
+    },
     /// A public file of another key than the one in use.
-    OtherKey { path: PathBuf },
+    OtherKey {
+        /// The public file.
+        path: PathBuf,
+    },
     /// A new key could not be generated.
-    Generate { path: PathBuf, source: ssh_key::Error },
+    Generate {
+        /// The file of the private key that was to be created.
+        path: PathBuf,
+        /// The error of the generation or of the OpenSSH encoding.
+        source: ssh_key::Error,
+    },
     /// An invalid line in a file of retired keys.
-    Retired { path: PathBuf, line: usize },
+    Retired {
+        /// The file `retired` in the key directory.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+    },
     /// A key rotation that was interrupted.
-    Unfinished { path: PathBuf },
+    Unfinished {
+        /// The file of the rotation: `result.change` or `log.change` in the key directory.
+        path: PathBuf,
+    },
     /// The agent failed.
     Agent(AgentError),
     /// The agent's key is not of the kind that the result key or the log key needs.
-    AgentKind { key: KeyFingerprint, wanted: &'static str },
+    AgentKind {
+        /// The fingerprint of the key, as configured.
+        key: KeyFingerprint,
+        /// The required kind and use, as they end the message after `not an`.
+        wanted: &'static str,
+    },
     /// The process could not be made non-dumpable.
     Protection(io::Error),
 }

@@ -5,6 +5,7 @@
 //! sign a document that its own lint refuses. Every file imports downwards, without cycles; types
 //! that several files of a module share are in its `model.rs`, which imports definitions only.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod agent;

@@ -18,7 +18,12 @@ pub enum NetworkUse {
     /// No host was granted, or nothing was started. Nothing was reached.
     Nothing,
     /// These hosts may have been reached. Empty if the granted hosts are unknown too.
-    Unknown { granted: Vec<String>, why: UnknownUseReason },
+    Unknown {
+        /// The names of the granted hosts.
+        granted: Vec<String>,
+        /// The reason, which the record states.
+        why: UnknownUseReason,
+    },
     /// The egress proxy's report.
     Known(NetworkReport),
 }

@@ -57,11 +57,26 @@ impl fmt::Debug for SignedRecord {
 #[derive(Debug)]
 pub enum SignError {
     /// The statement contradicts itself.
-    Inconsistency { record: String, what: &'static str },
+    Inconsistency {
+        /// The result id of the record.
+        record: String,
+        /// The contradiction, for the message.
+        what: &'static str,
+    },
     /// The lint refuses the document, even with everything from outside withheld.
-    Invalid { record: String, violations: Vec<Violation> },
+    Invalid {
+        /// The result id of the record.
+        record: String,
+        /// All errors of the last lint; the message has the first three.
+        violations: Vec<Violation>,
+    },
     /// The key failed.
-    Key { record: String, source: SigningError },
+    Key {
+        /// The result id of the record.
+        record: String,
+        /// The error of the key or of its agent.
+        source: SigningError,
+    },
 }
 
 impl SignError {

@@ -14,13 +14,24 @@ pub enum SignatureProblem {
     /// Not an SSH signature.
     NotASignature,
     /// A signature in another namespace.
-    Namespace { found: String },
+    Namespace {
+        /// The namespace in the signature (OpenSSH's PROTOCOL.sshsig), escaped.
+        found: String,
+    },
     /// A signature by a key that is not trusted.
-    NotTrusted { fingerprint: String },
+    NotTrusted {
+        /// The fingerprint of the key in the signature, as `SHA256:…`.
+        fingerprint: String,
+    },
     /// A signature over other bytes.
     OtherBytes,
     /// A trusted key that does not count for the time of the record.
-    OutsideValidity { fingerprint: String, made: UtcTime },
+    OutsideValidity {
+        /// The fingerprint of the key, as `SHA256:…`.
+        fingerprint: String,
+        /// The time of the record, from its `created_utc`.
+        made: UtcTime,
+    },
 }
 
 impl fmt::Display for SignatureProblem {
@@ -45,48 +56,136 @@ impl fmt::Display for SignatureProblem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifyError {
     /// The directory itself cannot be read.
-    Directory { path: String, problem: String },
+    Directory {
+        /// The path of the directory, as the caller gave it.
+        path: String,
+        /// The failed operation and the kernel's error.
+        problem: String,
+    },
     /// The name of the directory is not the id of its record.
-    DirectoryName { found: String, result_id: String },
+    DirectoryName {
+        /// The name of the directory.
+        found: String,
+        /// The result id by which the record's files are named.
+        result_id: String,
+    },
     /// The record is not a valid result.
-    Record { file: String, problem: String },
+    Record {
+        /// The file name of the record, or of the bundle if only that was verified.
+        file: String,
+        /// The fault, for the message.
+        problem: String,
+    },
     /// The record's signature does not verify.
-    Signature { file: String, problem: SignatureProblem },
+    Signature {
+        /// The file name of the signature, or of the bundle.
+        file: String,
+        /// The reason why the signature does not count.
+        problem: SignatureProblem,
+    },
     /// The bundle does not verify.
-    Bundle { file: String, problem: RecordBundleError },
+    Bundle {
+        /// The file name of the bundle.
+        file: String,
+        /// The reason why the bundle does not verify.
+        problem: RecordBundleError,
+    },
     /// The `.tlog-proof` does not prove the entry of the bundle.
-    Proof { file: String, problem: ProofError },
+    Proof {
+        /// The file name of the `.tlog-proof`.
+        file: String,
+        /// The reason why the proof does not verify.
+        problem: ProofError,
+    },
     /// Statement and record differ about a file, or only one of them names it.
-    Subject { file: String, path: String },
+    Subject {
+        /// The file name of the bundle, which contains the statement.
+        file: String,
+        /// The path of the file about which they differ.
+        path: String,
+    },
     /// The record's front matter differs from the statement.
-    FactsDiffer { file: String, keys: Vec<String> },
+    FactsDiffer {
+        /// The file name of the record.
+        file: String,
+        /// The top-level keys whose values differ, sorted.
+        keys: Vec<String>,
+    },
     /// The record contradicts itself.
-    Inconsistency { file: String, what: String },
+    Inconsistency {
+        /// The file name of the record, or of the bundle if only that was verified.
+        file: String,
+        /// The contradiction, for the message.
+        what: String,
+    },
     /// An approval that the record states is missing or does not verify.
     Approval {
+        /// The file name of the record.
         file: String,
         /// The principal of the approval.
         approval: String,
+        /// The reason why the approval does not count.
         problem: ApprovalProblem,
     },
     /// The record's place in the log does not verify.
-    History { file: String, problem: HistoryError },
-    /// Two records that cannot both be true. `with` is the path of the other one.
-    Conflict { clash: Conflict, with: String },
+    History {
+        /// The file name of the bundle, which contains the checkpoint.
+        file: String,
+        /// The contradiction between its checkpoint and the log.
+        problem: HistoryError,
+    },
+    /// Two records that cannot both be true.
+    Conflict {
+        /// The fact that cannot be true of both.
+        clash: Conflict,
+        /// The path of the other record.
+        with: String,
+    },
     /// A file has another digest than the record states.
-    Digest { path: String, found: Sha256, stated: Sha256 },
+    Digest {
+        /// The path of the file.
+        path: String,
+        /// The SHA-256 digest of the file.
+        found: Sha256,
+        /// The SHA-256 digest in the record.
+        stated: Sha256,
+    },
     /// A file that the record names does not exist.
-    Missing { path: String },
+    Missing {
+        /// The path that the record names, or that every record has.
+        path: String,
+    },
     /// The record does not name this file.
-    NotNamed { path: String },
+    NotNamed {
+        /// The path of the file or directory; a name that is not UTF-8 is replaced.
+        path: String,
+    },
     /// Something that is neither a regular file nor a directory.
-    FileType { path: String, kind: &'static str },
+    FileType {
+        /// The path of the object.
+        path: String,
+        /// The kind without an article, such as `symlink`.
+        kind: &'static str,
+    },
     /// A file cannot be read.
-    Unreadable { path: String, problem: String },
+    Unreadable {
+        /// The path of the file or directory; `.` for the result directory itself.
+        path: String,
+        /// The kernel's error.
+        problem: String,
+    },
     /// A file exceeds its size limit.
-    TooLarge { path: String, bytes_max: u64 },
+    TooLarge {
+        /// The path of the file.
+        path: String,
+        /// The limit, in bytes.
+        bytes_max: u64,
+    },
     /// More or deeper entries than any record has.
-    TooMany { path: String },
+    TooMany {
+        /// The path of the directory at which the check stopped; empty for the result directory.
+        path: String,
+    },
 }
 
 impl fmt::Display for VerifyError {

@@ -8,6 +8,8 @@
 //! Types that several files of a module share are in its `model.rs`, which imports only
 //! definitions. Every other file imports downwards, so that the modules have no cycle.
 
+#![warn(missing_docs)]
+
 pub mod client;
 mod collect;
 mod copy;

@@ -5,8 +5,15 @@ use model::Outcome;
 /// The end of the tool's own process, as its parent saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolEnd {
+    /// The tool exited with this status.
     Exited(u8),
-    Signaled { signal: u8, core_dumped: bool },
+    /// A signal ended the tool.
+    Signaled {
+        /// The number of the signal, as in signal(7).
+        signal: u8,
+        /// The core flag of its wait status (`WCOREDUMP` in wait(2)).
+        core_dumped: bool,
+    },
 }
 
 impl ToolEnd {

@@ -185,6 +185,7 @@ pub struct CollectedArtifact {
     pub size_bytes: u64,
     /// Permission bits as the tool left them.
     pub mode: u32,
+    /// SHA-256 of the file's content.
     pub sha256: [u8; 32],
 }
 

@@ -13,27 +13,74 @@ const HELP_SEPARATOR: &str = "; help: ";
 #[derive(Debug)]
 pub enum SpoolError {
     /// A system call failed.
-    Io { path: PathBuf, act: &'static str, error: io::Error },
+    Io {
+        /// The file or directory that the operation was on.
+        path: PathBuf,
+        /// The operation as a verb phrase for the message, such as `open`.
+        act: &'static str,
+        /// The error of the system call, or of this crate if no call failed.
+        error: io::Error,
+    },
     /// Not a regular file with one link. Nothing of it was read.
-    FileKind { path: PathBuf, kind: &'static str },
+    FileKind {
+        /// The refused object.
+        path: PathBuf,
+        /// The kind of the object with its article, such as `a FIFO`.
+        kind: &'static str,
+    },
     /// The file is larger than the limit.
-    TooLarge { path: PathBuf, bytes_max: u64 },
+    TooLarge {
+        /// The path of the file, or the name of a request's file.
+        path: PathBuf,
+        /// The limit, in bytes: that of the file's kind, or the rest of a total.
+        bytes_max: u64,
+    },
     /// Another daemon or an embedded run uses this spool.
-    Busy { path: PathBuf },
+    Busy {
+        /// The lock file: `lock` in the state directory, or `.lock` in the spool.
+        path: PathBuf,
+    },
     /// The file no longer holds the bytes that the user has seen.
-    Changed { path: PathBuf },
+    Changed {
+        /// The changed file.
+        path: PathBuf,
+    },
     /// A line that is not a valid ledger line.
-    LedgerLine { path: PathBuf, line: usize },
+    LedgerLine {
+        /// The path of the ledger.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: usize,
+    },
     /// A ledger that cannot be relied on.
-    Ledger { path: PathBuf, fault: LedgerFault },
+    Ledger {
+        /// The path of the ledger, or of its head if that cannot be parsed.
+        path: PathBuf,
+        /// The fault of the ledger as a whole.
+        fault: LedgerFault,
+    },
     /// A sync failed, so the state on the disk is unknown. Waiting for disk space never ends this.
-    Unsynced { path: PathBuf, error: io::Error },
+    Unsynced {
+        /// The synced file or directory; of a file system, one of its directories.
+        path: PathBuf,
+        /// The error of the sync.
+        error: io::Error,
+    },
     /// Another directory has replaced the locked one.
-    Replaced { path: PathBuf },
+    Replaced {
+        /// The lock file: `lock` in the state directory, or `.lock` in the spool.
+        path: PathBuf,
+    },
     /// An earlier sync failed. No later one succeeds.
-    EarlierSyncFailed { path: PathBuf },
+    EarlierSyncFailed {
+        /// The object that was to be synced; `the spool` for a sync of whole file systems.
+        path: PathBuf,
+    },
     /// The daemon could not remove submissions from this directory.
-    CannotRemove { path: PathBuf },
+    CannotRemove {
+        /// The resolved path of the directory.
+        path: PathBuf,
+    },
 }
 
 impl SpoolError {

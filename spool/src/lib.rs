@@ -13,6 +13,7 @@
 //! Types that several files of a module share are in its `model.rs`, which imports definitions
 //! only. Every file imports downwards, so the modules have no cycle.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod approver_files;

@@ -67,9 +67,23 @@ impl Staged {
 /// The reason why a request was not staged. It returns the request and the claim.
 pub enum StageError {
     /// The inputs are not the declared ones. All violations are reported at once.
-    Refused { approved: Box<Approved>, claimed: Claimed, violations: Vec<Violation> },
+    Refused {
+        /// The request and its grant, for the record of the refusal.
+        approved: Box<Approved>,
+        /// The claim, which is still held.
+        claimed: Claimed,
+        /// The differences from the declared inputs; never empty.
+        violations: Vec<Violation>,
+    },
     /// An I/O error in the spool.
-    Disk { approved: Box<Approved>, claimed: Claimed, error: SpoolError },
+    Disk {
+        /// The request and its grant, for the record of the failure.
+        approved: Box<Approved>,
+        /// The claim, which is still held.
+        claimed: Claimed,
+        /// The failed operation on an input or on the slot.
+        error: SpoolError,
+    },
 }
 
 impl Spool {

@@ -35,7 +35,12 @@ pub enum SubmitOutcome {
     /// The request and all its files were submitted.
     Request(PathBuf),
     /// The same request was already waiting. These signature files, or its AIS bundle, were added.
-    Signatures { request: PathBuf, names: Vec<String> },
+    Signatures {
+        /// The path of the waiting request.
+        request: PathBuf,
+        /// The names of the added files, which are in the same directory.
+        names: Vec<String>,
+    },
 }
 
 impl SubmissionFiles {

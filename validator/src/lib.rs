@@ -8,6 +8,7 @@
 //! files of a module share are in its `model.rs`, which imports definitions only. Every other file
 //! imports downwards, so the modules form no cycle.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod approval_fill;

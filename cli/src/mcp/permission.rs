@@ -18,7 +18,8 @@ pub(super) fn check(
         (Some(language), None) => ToolName::of_run(language.0),
         (None, Some(tool)) => {
             let help = "give the name of a tool, in ASCII";
-            tool.parse().map_err(|error| Failure::Message(format!("tool: {error}; help: {help}")))?
+            tool.parse()
+                .map_err(|error| Failure::Message(format!("tool: {error}; help: {help}")))?
         }
         _ => {
             let why = "need exactly one of language and tool; help: give one of them";

@@ -216,10 +216,9 @@ impl ReadableResult {
         (offset, bytes_max): (u64, u64),
     ) -> Result<Option<String>, Failure> {
         let shown = file.label;
-        let part = self
-            .directory
-            .read_part(file.path, offset, bytes_max)
-            .map_err(|error| Failure::Message(format!("{}: {shown}: {error}; {VERIFY}", self.id)))?;
+        let part = self.directory.read_part(file.path, offset, bytes_max).map_err(|error| {
+            Failure::Message(format!("{}: {shown}: {error}; {VERIFY}", self.id))
+        })?;
         if part.bytes.is_empty() {
             return Ok(None);
         }

@@ -38,10 +38,9 @@ impl Signals {
         let signals = Self { end: Arc::default(), suspend: Arc::default() };
         let all = [SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, &signals.end));
         for (signal, flag) in all.into_iter().chain([(SIGTSTP, &signals.suspend)]) {
-            signal_hook::flag::register(signal, Arc::clone(flag))
-                .map_err(|error| {
-                    Failure::Message(format!("signals: {error}; help: report this as a bug"))
-                })?;
+            signal_hook::flag::register(signal, Arc::clone(flag)).map_err(|error| {
+                Failure::Message(format!("signals: {error}; help: report this as a bug"))
+            })?;
         }
         Ok(signals)
     }

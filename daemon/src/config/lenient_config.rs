@@ -15,14 +15,23 @@ use crate::model::ConfigError;
 /// The paths that a configuration names.
 #[derive(Clone, Debug)]
 pub struct LenientConfig {
+    /// The directory of the spool; none if the key `spool` is missing.
     pub spool: Option<PathBuf>,
+    /// The directory of the state; none if the key `state` is missing.
     pub state: Option<PathBuf>,
+    /// The policy file; none if the key `policy` is missing.
     pub policy: Option<PathBuf>,
+    /// The `allowed_signers` file of the approvers; none if the key is missing.
     pub allowed_signers: Option<PathBuf>,
+    /// The list of revoked keys; none if the key `revoked` is missing.
     pub revoked: Option<PathBuf>,
+    /// The trust store of AIS artifacts; none if the key `ais_trust` is missing.
     pub ais_trust: Option<PathBuf>,
+    /// The directory of the log, by default `log` in the spool; none without either key.
     pub log: Option<PathBuf>,
+    /// The socket of the launcher; none if the key `launcher.socket` is missing.
     pub launcher_socket: Option<PathBuf>,
+    /// The socket of the egress proxy; none if the key `egress.socket` is missing.
     pub egress_socket: Option<PathBuf>,
     /// The key source; none if the configuration does not determine it.
     pub keys: Option<KeySource>,

@@ -31,9 +31,13 @@ use validate::CheckedConfig;
 const CONFIG_BYTES_MAX: usize = 64 * 1024;
 /// A configuration whose files were all read and are valid.
 pub struct Config {
+    /// The directory of the spool, with `approved/` and `results/`.
     pub spool: PathBuf,
+    /// The directory of the daemon's state: ledger, keys, permissions and caches.
     pub state: PathBuf,
+    /// The policy, parsed from the file of the key `policy`.
     pub policy: Policy,
+    /// The trusted signers, the revoked keys and the trust store of AIS artifacts.
     pub trust: HostTrustStore,
     /// The source of the keys that sign records and the log.
     pub keys: KeySource,
@@ -43,6 +47,7 @@ pub struct Config {
     pub heartbeat_sec: Option<NonZero<u32>>,
     /// The directory of the log; world-readable.
     pub log: PathBuf,
+    /// The launcher of sandboxes: a socket, or a program that the daemon starts.
     pub launcher: LauncherAddress,
     /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,

@@ -11,6 +11,7 @@ use spool::Shortage;
 pub enum MetricsSocketError {
     /// Another process answers at this path, or it is not a socket.
     InUse(PathBuf),
+    /// A call on the socket at this path failed, or its thread was not started.
     Io(PathBuf, io::Error),
 }
 

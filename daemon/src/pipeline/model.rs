@@ -14,9 +14,11 @@ use crate::model::{DaemonError, PermissionFiled};
 #[derive(Debug)]
 #[must_use]
 pub struct RecordedRequest {
+    /// The outcome as the record states it.
     pub outcome: Outcome,
     /// Upstream's exit code: that of the tool, or -1 if nothing ran.
     pub exit_code: i32,
+    /// The proof of publication, with the directory of the result.
     pub receipt: Receipt,
     /// The violations of the request; of an accepted one, its warnings.
     pub violations: Vec<Violation>,

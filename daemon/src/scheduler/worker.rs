@@ -87,7 +87,7 @@ fn process_submission<'env>(
         SubmissionName::Invalid(name) => {
             drop(ticket);
             let message = format!("{name}: not a valid file name of a request");
-            return refuse_object(host, dropbox, name, Code::SchemaFileName, message);
+            return refuse_object(host, dropbox, name, Code::SchemaFileName, &message);
         }
     };
     with_claim(host, |id| {
@@ -174,10 +174,10 @@ fn handle_claim_error(
             Ok(PickupOutcome::Recorded(SubmissionState::Removed))
         }
         error @ SpoolError::TooLarge { .. } => {
-            refuse_object(host, dropbox, name, Code::TextTooLarge, &error)
+            refuse_object(host, dropbox, name, Code::TextTooLarge, &error.to_string())
         }
         error if theirs || matches!(error, SpoolError::FileKind { .. }) => {
-            refuse_object(host, dropbox, name, Code::SpoolFileKind, &error)
+            refuse_object(host, dropbox, name, Code::SpoolFileKind, &error.to_string())
         }
         error => Err(error.into()),
     }
@@ -190,15 +190,14 @@ fn refuse_object(
     dropbox: &Inbox,
     name: &str,
     code: Code,
-    error: &SpoolError,
+    message: &str,
 ) -> Result<PickupOutcome, DaemonError> {
-    let message = error.to_string();
-    let shown = model::escape_line(&message);
+    let shown = model::escape_line(message);
     with_claim(host, |id| {
         let Some(claimed) = host.spool.claim_object(dropbox, name, id)? else {
             return Ok(PickupOutcome::Recorded(SubmissionState::Removed));
         };
-        let violations = [with_help_as_hint(code, &message)];
+        let violations = [with_help_as_hint(code, message)];
         let published =
             host.request_context().refuse_unreadable(name, &violations, Some(&claimed))?;
         tracing::warn!(record = %published.receipt.path().display(), "refused: {shown}");

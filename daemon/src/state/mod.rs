@@ -36,15 +36,19 @@ pub(crate) use reload::TrustRenewal;
 
 /// The parts of a [`Daemon`].
 pub struct DaemonParts {
+    /// The opened spool, whose locks are held.
     pub spool: Spool,
+    /// The first policy; a reload can replace it.
     pub policy: Policy,
     /// The keys whose signatures count.
     pub trust: HostTrustStore,
+    /// The key that signs records.
     pub key: ResultKey,
     /// The directory of this host's public keys.
     pub public_keys: PathBuf,
     /// The log; its name is this host's name in `x-audience`.
     pub log: RecordLog,
+    /// The launcher of sandboxes: a socket, or a program that is started.
     pub launcher: LauncherAddress,
     /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,

@@ -22,17 +22,21 @@ const IN_FLIGHT_WRITE_DELAY: Duration = Duration::from_millis(200);
 /// The present status of the daemon.
 #[derive(Clone, Copy, Debug)]
 pub struct DaemonStatus<'a> {
+    /// The state of the daemon as a whole.
     pub state: DaemonState,
     /// The reason of a halt, or a detail of the state.
     pub reason: Option<&'a str>,
     /// The reason why a serving daemon admits nothing.
     pub admission_stopped: Option<&'a str>,
+    /// The number of requests in each state.
     pub counts: RequestCounts,
     /// The limit on concurrent runs.
     pub runs_max: u64,
-    /// Memory promised to the runs in flight, in bytes; the limit follows.
+    /// Memory promised to the runs in flight, in bytes.
     pub memory_bytes_reserved: u64,
+    /// The limit on the promised memory, in bytes; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,
+    /// The active policy, which is published before the status that names it.
     pub policy: &'a Policy,
 }
 

@@ -34,6 +34,7 @@ pub struct AuthorizationReport {
     pub effective_state: AuthorizationState,
     /// Every state that a reference supports, weakest first.
     pub support: Vec<AuthorizationState>,
+    /// True if the references do not earn the declared state. The gate blocks the action then.
     pub downgraded: bool,
     #[serde(skip)]
     pub(super) not_lifted: Option<LiftObjection>,

@@ -22,24 +22,46 @@ const AUTHORITY: [&str; 6] =
 pub enum Fact<'a> {
     /// One of a complete set of approvals: a signature that counts, or the act of the invoker where
     /// policy accepts it.
-    Approval { principal: &'a str },
+    Approval {
+        /// The signer's name in `allowed_signers`; without signatures the submitter's user name.
+        principal: &'a str,
+    },
     /// A signature that counts while policy requires further ones.
-    Signature { principal: &'a str },
+    Signature {
+        /// The signer's name in `allowed_signers`.
+        principal: &'a str,
+    },
     /// The owner of the file is an approver.
-    Owner { name: &'a str },
+    Owner {
+        /// The submitter's user name, or `submitter` if the host knows none.
+        name: &'a str,
+    },
     /// The text names an approver, without any proof.
-    Claim { name: &'a str },
+    Claim {
+        /// The approver's name in the request's `approved_by`.
+        name: &'a str,
+    },
     /// The policy by which the request is judged.
-    Policy { sha256: Sha256 },
+    Policy {
+        /// The digest of the policy file.
+        sha256: Sha256,
+    },
     /// The request itself.
-    Request { sha256: Sha256 },
+    Request {
+        /// The digest of the request file.
+        sha256: Sha256,
+    },
     /// An input file that the request declares.
-    Input { sha256: Sha256 },
+    Input {
+        /// The digest that the request declares. The file was not read yet.
+        sha256: Sha256,
+    },
 }
 
 /// A proposed run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProposedRun<'a> {
+    /// The id of the tool request, which is also the id of the event.
     pub request_id: &'a RequestId,
     /// The language of the tool, which is part of its name.
     pub language: Language,
@@ -49,6 +71,7 @@ pub struct ProposedRun<'a> {
     pub domain: RiskDomain,
     /// The verified state of the approval.
     pub state: AuthorizationState,
+    /// The command; the event proposes it as the argument `argv`.
     pub argv: &'a [String],
     /// The input files: name and digest, as declared.
     pub inputs: &'a [(&'a str, Sha256)],

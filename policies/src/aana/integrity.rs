@@ -45,11 +45,13 @@ pub enum IssueLevel {
 /// An issue of the evidence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Issue {
+    /// The severity. It decides which list of codes contains the code.
     pub level: IssueLevel,
     /// The stable name, as upstream has it.
     pub code: &'static str,
     /// The path: `$.evidence_refs[0].retrieved_at`.
     pub path: String,
+    /// A sentence for people, without any text of the event.
     pub message: &'static str,
 }
 
@@ -58,19 +60,27 @@ pub struct Issue {
 pub struct EvidenceIntegrity {
     /// The version of these rules upstream.
     pub evidence_safety_version: &'static str,
+    /// The number of references in the event; every one is checked.
     pub checked_ref_count: usize,
     /// Their sources, each once.
     pub used_source_ids: Vec<String>,
+    /// The sources of references that state that something is missing or unknown, each once.
     pub missing_evidence_source_ids: Vec<String>,
+    /// The sources of references that contradict something, by field or wording, each once.
     pub contradictory_evidence_source_ids: Vec<String>,
+    /// The sources of references with a `citation_url`, each once.
     pub citation_source_ids: Vec<String>,
+    /// The same as `used_source_ids`, because every reference has a provenance, if only by default.
     pub provenance_source_ids: Vec<String>,
+    /// The issues, by reference and in upstream's order.
     pub issues: Vec<Issue>,
     /// The errors' codes, each once.
     pub error_codes: Vec<&'static str>,
     /// The warnings' codes, each once.
     pub warning_codes: Vec<&'static str>,
+    /// True if an issue is an error.
     pub has_errors: bool,
+    /// True if an issue is a warning.
     pub has_warnings: bool,
 }
 

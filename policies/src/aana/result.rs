@@ -29,9 +29,11 @@ pub struct Aix {
     pub aix_version: &'static str,
     /// 0.95 for accept, 0.72 for ask, 0.45 for defer, 0.15 for refuse.
     pub score: f64,
+    /// The components, which follow from score and route.
     pub components: AixComponents,
     /// The final route.
     pub decision: Route,
+    /// A copy of the result's `hard_blockers`.
     pub hard_blockers: Vec<String>,
 }
 
@@ -59,11 +61,15 @@ impl Aix {
 #[must_use]
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct GateResult {
+    /// The contract: `aana.agent_tool_precheck.v1`.
     pub contract_version: &'static str,
+    /// The tool of the event; `None` if an invalid event does not state it as text.
     pub tool_name: Option<String>,
+    /// The category that the event states; `None` for an invalid event.
     pub tool_category: Option<ToolCategory>,
     /// The state stated by the event, or the state that it was lifted to.
     pub authorization_state: Option<AuthorizationState>,
+    /// The domain that the event states; `None` for an invalid event.
     pub risk_domain: Option<RiskDomain>,
     /// Pass only if the final route is accept and no blocker exists.
     pub gate_decision: GateDecision,
@@ -75,11 +81,13 @@ pub struct GateResult {
     pub aana_route: Option<Route>,
     /// The route that the runtime proposed; `None` for an invalid event.
     pub runtime_recommended_route: Option<Route>,
+    /// The score of the final route.
     pub aix: Aix,
     /// The reasons that must prevent the execution.
     pub hard_blockers: Vec<String>,
     /// The reasons of the route, by stable names.
     pub reasons: Vec<String>,
+    /// The number of references in the event; 0 for an invalid event.
     pub evidence_ref_count: usize,
     /// The findings of the references; `None` for an invalid event.
     pub evidence_integrity: Option<EvidenceIntegrity>,

@@ -20,7 +20,9 @@ model::closed_set! {
     /// The kind of a tool.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum ToolCategory {
+        /// Reads public data, for which no authority is needed.
         PublicRead = "public_read",
+        /// Reads private data, for which the requester must be known.
         PrivateRead = "private_read",
         /// Changes something, or runs code.
         Write = "write",
@@ -50,18 +52,31 @@ model::closed_set! {
     /// The area that an action puts at risk.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum RiskDomain {
+        /// Software operations. An unconfirmed write is blocked as high-risk.
         Devops = "devops",
+        /// Money. An unconfirmed write is blocked as high-risk.
         Finance = "finance",
+        /// Schools and learning.
         Education = "education",
+        /// Human resources.
         Hr = "hr",
+        /// Law. An unconfirmed write is blocked as high-risk.
         Legal = "legal",
+        /// Medicines. An unconfirmed write is blocked as high-risk.
         Pharma = "pharma",
+        /// Medical care. An unconfirmed write is blocked as high-risk.
         Healthcare = "healthcare",
+        /// Trade.
         Commerce = "commerce",
+        /// Support of customers.
         CustomerSupport = "customer_support",
+        /// Security. An unconfirmed write is blocked as high-risk.
         Security = "security",
+        /// Research.
         Research = "research",
+        /// A person's own tasks.
         PersonalProductivity = "personal_productivity",
+        /// Information that is public.
         PublicInformation = "public_information",
         /// Not stated.
         Unknown = "unknown",
@@ -72,8 +87,11 @@ model::closed_set! {
     /// The kind of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum EvidenceKind {
+        /// A message of the user. It supports at most a claim.
         UserMessage = "user_message",
+        /// A message of the assistant. Its kind supports no state.
         AssistantMessage = "assistant_message",
+        /// A result of a tool. It supports a validation if it states one.
         ToolResult = "tool_result",
         /// A rule.
         Policy = "policy",
@@ -83,7 +101,9 @@ model::closed_set! {
         Approval = "approval",
         /// A fact about the system.
         SystemState = "system_state",
+        /// A record of an audit. Its kind supports no state.
         AuditRecord = "audit_record",
+        /// Any other kind, and the default. It supports no state by itself.
         Other = "other",
     }
 }
@@ -124,7 +144,9 @@ model::closed_set! {
     /// The freshness of a reference.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Freshness {
+        /// Still valid; the default of the tiers `verified` and `runtime`.
         Fresh = "fresh",
+        /// Too old, by its status or by its own maximum age.
         Stale = "stale",
         /// Not stated.
         Unknown = "unknown",
@@ -135,13 +157,21 @@ model::closed_set! {
     /// The kind of subject whose authorization was checked.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum SubjectType {
+        /// A user.
         User = "user",
+        /// An account.
         Account = "account",
+        /// A client.
         Client = "client",
+        /// An employee.
         Employee = "employee",
+        /// A student.
         Student = "student",
+        /// A patient.
         Patient = "patient",
+        /// A case.
         Case = "case",
+        /// A service.
         Service = "service",
         /// Not stated.
         Unknown = "unknown",
@@ -152,7 +182,9 @@ model::closed_set! {
     /// The decision of the gate.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum GateDecision {
+        /// The route is `accept`, and no blocker exists.
         Pass = "pass",
+        /// The action must not be executed.
         Fail = "fail",
     }
 }

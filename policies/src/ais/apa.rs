@@ -16,12 +16,15 @@ const STEPS_MAX: usize = 1000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apa {
+    /// The identifier, by which proof, envelope and revocation list refer to the plan.
     pub id: Uri,
     /// The intent that it serves.
     pub uia: Uri,
     /// The model that made the plan.
     pub model: PlanModel,
+    /// The steps, at most 1000. An envelope is about one of them.
     pub steps: Vec<PlanStep>,
+    /// The totals; for writes and external calls at least the sum of the steps.
     pub totals: PlanTotals,
 }
 
@@ -29,7 +32,9 @@ pub struct Apa {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanModel {
+    /// The vendor of the model; the guard does not check it.
     pub vendor: NonEmptyText,
+    /// The vendor's version of the model; the guard does not check it.
     pub version: NonEmptyText,
     /// The hash of exactly this model.
     pub hash: NonEmptyText,
@@ -45,7 +50,9 @@ pub struct PlanStep {
     pub tool: NonEmptyText,
     /// All arguments, with their values.
     pub args: Map<String, Value>,
+    /// The expected effects: limits for the request, and limited by the tool's operation.
     pub expected: ExpectedEffects,
+    /// The planner's claim that the step serves the intent.
     pub alignment: Alignment,
     /// The group of alternatives that it belongs to. Only one step of a group is executed.
     pub alternative: Option<NonEmptyText>,
@@ -59,6 +66,7 @@ pub struct PlanStep {
 pub struct ExpectedEffects {
     /// The classes of data that it uses.
     pub data_classes: Vec<NonEmptyText>,
+    /// The number of writes. A request must not declare more output files than this.
     pub writes: JsonCount,
     /// The number of calls that leave the host; none if missing.
     pub external_calls: Option<JsonCount>,
@@ -88,7 +96,9 @@ pub struct StepGuard {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct PlanTotals {
+    /// The writes of the whole plan, compared with the user's `maxWrites`.
     pub predicted_writes: JsonCount,
+    /// The records of the whole plan, compared with the user's `maxRecords`.
     pub predicted_records: JsonCount,
     /// External calls; none if missing.
     pub predicted_external_calls: Option<JsonCount>,

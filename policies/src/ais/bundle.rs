@@ -37,8 +37,11 @@ pub struct AisBundle {
 pub enum AisBundleError {
     /// Not JSON that every reader understands in the same way.
     Json(JsonError),
+    /// JSON, but not an object.
     NotAnObject,
+    /// The name of a required member that is missing.
     Missing(&'static str),
+    /// The name of an unknown member, not escaped.
     Unknown(String),
     /// A member without the form of its artifact.
     Artifact(ArtifactError),

@@ -53,6 +53,7 @@ model::closed_set! {
 /// A refusal: the code, its reason, and the compared values.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AisRefusal {
+    /// The stable code, for programs and records.
     pub code: AisCode,
     /// One line for people. Names from the artifacts are escaped.
     pub message: String,

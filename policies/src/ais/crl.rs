@@ -13,8 +13,11 @@ const REVOKED_MAX: usize = 10_000;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Crl {
+    /// The time of issue. A list from the future is refused.
     pub issued: ArtifactTime,
+    /// The end of validity, later than `issued`.
     pub expires: ArtifactTime,
+    /// The revoked intents and plans, at most 10,000.
     pub revoked: Vec<Revocation>,
 }
 
@@ -32,9 +35,12 @@ pub enum RevokedKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {
+    /// The kind of the artifact; `type` in JSON.
     #[serde(rename = "type")]
     pub kind: RevokedKind,
+    /// The identifier of the artifact, in any spelling of the same URI.
     pub id: Uri,
+    /// The reason as text, for the refusal; `None` if the list states none.
     pub reason: Option<String>,
 }
 

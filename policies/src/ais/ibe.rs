@@ -14,6 +14,7 @@ const STEP_CHARS_MAX: usize = 4096;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Ibe {
+    /// The identifier, by which records refer to the envelope.
     pub id: Uri,
     /// The intent.
     pub uia_ref: Uri,

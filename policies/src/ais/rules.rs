@@ -84,7 +84,9 @@ pub enum SecretKeys {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
+    /// A bundle without the artifact is refused.
     Required,
+    /// A bundle may do without the artifact.
     Optional,
 }
 

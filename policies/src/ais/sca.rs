@@ -32,6 +32,7 @@ pub enum ComponentKind {
     Guard,
     /// An enforced text: the policy file, the seccomp filter.
     Policy,
+    /// A data set. The guard compares none.
     Dataset,
 }
 
@@ -39,10 +40,12 @@ pub enum ComponentKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Component {
+    /// The kind; `type` in JSON.
     #[serde(rename = "type")]
     pub kind: ComponentKind,
     /// The name, unique within its kind. Models and data sets may repeat it with another version.
     pub name: NonEmptyText,
+    /// The version. It only distinguishes models, or data sets, of the same name.
     pub version: NonEmptyText,
     /// The digest; `sha256:<hex>` for components that this host compares.
     pub hash: NonEmptyText,

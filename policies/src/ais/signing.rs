@@ -37,6 +37,7 @@ pub enum SigningKeyError {
     Kind(Algorithm),
     /// A key with a passphrase.
     Encrypted,
+    /// A secret without any byte before its final line end.
     Empty,
 }
 

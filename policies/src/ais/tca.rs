@@ -18,6 +18,7 @@ const OPERATIONS_MAX: usize = 1000;
 pub struct Tca {
     /// `urn:tca:<tool>@<version>`
     pub id: Uri,
+    /// The operations, at most 1000, each with its own name.
     pub operations: Vec<Operation>,
     /// The operator of the tool, by a stable identifier.
     pub operator: NonEmptyText,
@@ -31,6 +32,7 @@ pub struct Operation {
     pub name: NonEmptyText,
     /// The JSON Schema of the arguments.
     pub args_schema: Value,
+    /// The declared effects. A step must not expect others.
     pub effects: Effects,
 }
 
@@ -38,6 +40,7 @@ pub struct Operation {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Effects {
+    /// The number of writes of one call.
     pub writes: Writes,
     /// The classes of data that it uses.
     pub data_classes: Vec<NonEmptyText>,

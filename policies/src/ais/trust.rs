@@ -70,6 +70,7 @@ pub enum AisTrustError {
     TooLarge,
     /// Neither JSON nor YAML of the required form.
     Form(String),
+    /// The `kid` of a key that cannot be used, and the problem.
     Key(String, PublicKeyError),
     /// A contradiction, or an entry that would trust too much.
     Unsound(String),

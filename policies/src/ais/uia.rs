@@ -16,12 +16,15 @@ const PURPOSE_MAX: usize = 4096;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Uia {
+    /// The identifier, by which plan, proof, envelope and revocation list refer to the intent.
     pub id: Uri,
     /// The user.
     pub subject: IntentSubject,
     /// The purpose, in natural language; at least three characters.
     pub purpose: NonEmptyText,
+    /// The permitted data, places, time and hosts.
     pub constraints: IntentConstraints,
+    /// The permitted risk, writes, records and external calls.
     pub risk_budget: RiskBudget,
     /// The rules of the host that apply, by profile.
     pub policy_profile: NonEmptyText,

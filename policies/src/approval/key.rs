@@ -21,7 +21,9 @@ pub struct SignerKey {
 model::closed_set! {
     /// The accepted kinds of key.
     pub enum KeyKind {
+        /// `ssh-ed25519`: Ed25519 in software.
         Ed25519 = "ssh-ed25519",
+        /// `ecdsa-sha2-nistp256`: ECDSA over NIST P-256 in software.
         P256 = "ecdsa-sha2-nistp256",
         /// `sk-ssh-ed25519@openssh.com`: Ed25519 in a security key.
         SkEd25519 = "sk-ssh-ed25519@openssh.com",

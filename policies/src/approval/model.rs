@@ -25,6 +25,7 @@ pub const SIGNATURE_FILES_MAX: usize = 16;
 pub struct SignatureFile {
     /// The file's name, for messages.
     pub name: String,
+    /// The content: a claimed SSH signature in its armour.
     pub bytes: Vec<u8>,
 }
 

@@ -90,6 +90,7 @@ pub enum SignatureError {
     TooLarge,
     /// Not the armour and the fields of an SSH signature.
     NotASignature,
+    /// A version of the signature format (PROTOCOL.sshsig) other than 1.
     Version(u32),
     /// A hash other than sha256 and sha512.
     Hash(String),
@@ -99,10 +100,12 @@ pub enum SignatureError {
     Mismatch(KeyKind),
     /// A signature of other bytes or by another key.
     Unverified {
+        /// The claimed key, `SHA256:…`.
         fingerprint: String,
     },
     /// The security key signed without being touched.
     NoTouch {
+        /// The security key, `SHA256:…`.
         fingerprint: String,
     },
 }

@@ -28,12 +28,14 @@ pub struct AnswerEvidence<'e> {
     pub signatures: &'e [SignatureFile],
     /// The owner of the file, if the answer is a file.
     pub owner: Option<FileOwner>,
+    /// The time at which a signing key must be valid.
     pub now: UtcTime,
 }
 
 /// The owner and mode of a file, as read from its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileOwner {
+    /// The owner's uid, which [`AnswerRules::uids`] must contain.
     pub uid: u32,
     /// The permission bits.
     pub mode: u32,

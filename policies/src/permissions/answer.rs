@@ -27,6 +27,7 @@ const FORM_HELP: &str = "help: write it with `toolexec permission set --request`
 pub struct PermissionAnswer {
     r#type: String,
     version: String,
+    /// The permission request that is answered.
     pub answers: AnsweredRequest,
     /// The answer: the contract's success emission.
     pub data: AnswerData,
@@ -39,10 +40,12 @@ pub struct PermissionAnswer {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnsweredRequest {
+    /// The id of the permission request, which must be open.
     pub id: PermissionRequestId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
+    /// The source of the permission request, which must be exactly the same.
     pub source: PermissionSource,
 }
 
@@ -69,6 +72,7 @@ pub struct GrantLimits {
     /// The end of the grant: the first second in which it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text::maybe")]
     pub expires_utc: Option<UtcTime>,
+    /// The inputs that the grant covers; any if missing.
     #[serde(default)]
     pub arguments: CoveredInputs,
 }

@@ -18,11 +18,14 @@ use super::trace::Traceparent;
 pub struct TrailEntry {
     /// The number, one more than that of the previous entry.
     pub number: u64,
+    /// The time of the change.
     #[serde(with = "as_text")]
     pub at: UtcTime,
     /// The trace of the caller.
     pub traceparent: Traceparent,
+    /// The author of the change. For an answer it is the person who gave it.
     pub by: Author,
+    /// The change.
     pub change: PermissionChange,
 }
 
@@ -34,28 +37,50 @@ pub enum PermissionChange {
     #[serde(alias = "lodged")]
     Filed(OpenPermissionRequest),
     /// A permission request was withdrawn and can no longer be answered.
-    Withdrawn { request: PermissionRequestId },
+    Withdrawn {
+        /// The id of the permission request.
+        request: PermissionRequestId,
+    },
     /// A person answered.
     Answered {
+        /// The id of the answered permission request, which is closed by this.
         request: PermissionRequestId,
+        /// The source of the permission request.
         source: PermissionSource,
+        /// The new grants. The index of each is the second number of its id.
         granted: Vec<GrantedTool>,
+        /// The denied tools: the named ones, then those that the answer left out.
         denied: Vec<DeniedTool>,
+        /// The comment of the answer, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commentary: Option<String>,
     },
     /// Calls were started.
     Spent {
+        /// The source of the calls.
         source: PermissionSource,
         /// One use for each call whose grant has a limited number of uses.
         uses: Vec<GrantUse>,
     },
     /// Grants were revoked. Open permission requests about the tool can no longer be answered.
-    Revoked { source: PermissionSource, tool: ToolName, grants: Vec<GrantId> },
+    Revoked {
+        /// The source of the grants.
+        source: PermissionSource,
+        /// The tool of the grants.
+        tool: ToolName,
+        /// The ids of the grants; empty if only permission requests were open.
+        grants: Vec<GrantId>,
+    },
     /// A denial was removed. The tool may be requested again.
-    Lifted { source: PermissionSource, tool: ToolName },
+    Lifted {
+        /// The source of the denial.
+        source: PermissionSource,
+        /// The tool that was denied.
+        tool: ToolName,
+    },
     /// The workflow ended, and all its permissions were deleted.
     CleanedUp {
+        /// The source whose grants, denials and open permission requests were deleted.
         source: PermissionSource,
         /// The idle time in seconds after which it was taken to have ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +88,7 @@ pub enum PermissionChange {
     },
     /// The permissions at the start of a rewritten trail.
     Kept {
+        /// The source of the permissions.
         source: PermissionSource,
         /// The permissions of some of its tools.
         #[serde(alias = "standings")]
@@ -91,7 +117,9 @@ impl PermissionChange {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedTool {
+    /// The granted tool.
     pub tool: ToolName,
+    /// The grant, with the id by which later entries refer to it.
     pub grant: PermissionGrant,
 }
 
@@ -99,7 +127,9 @@ pub struct GrantedTool {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeniedTool {
+    /// The denied tool.
     pub tool: ToolName,
+    /// The kind of denial: by name or by omission.
     pub denial: PermissionDenial,
 }
 
@@ -107,6 +137,7 @@ pub struct DeniedTool {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GrantUse {
+    /// The tool of the call.
     pub tool: ToolName,
     /// The grant, which has one use less now.
     pub grant: GrantId,

@@ -24,6 +24,7 @@ pub const CONTRACT_SCHEMA: &str = include_str!("contract-1.0.0.schema.json");
 pub struct Contract {
     /// The URI by which both sides know it.
     pub uri: &'static str,
+    /// The version of the contract, as both events state it.
     pub version: &'static str,
     /// The type of the event that it accepts.
     pub accepts: &'static str,
@@ -55,9 +56,11 @@ pub enum ShownInputs {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RequestData {
+    /// The name of the agent, as in the source.
     pub agent_id: String,
     /// The tools, by the names that agents use.
     pub requested_tools: Vec<ToolName>,
+    /// A sentence for the person who answers: `<agent> asks to call <tools>`.
     pub reason: String,
     /// Further data about each tool.
     pub tool_meta_data: BTreeMap<ToolName, ToolMetaData>,
@@ -71,6 +74,7 @@ pub struct ToolMetaData {
     pub name: ToolName,
     /// The tool's own name.
     pub original_name: String,
+    /// The kind of tool: `arvo`, `mcp`, `internal` or `toolexec`.
     pub kind: String,
     /// The waiting calls; `None` if inputs are not shown.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -81,6 +85,7 @@ pub struct ToolMetaData {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShownCall {
+    /// The arguments of the call, by name.
     pub input: Map<String, Value>,
 }
 

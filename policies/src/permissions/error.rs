@@ -30,17 +30,21 @@ pub enum PermissionError {
     NoInputs(ToolName),
     /// A call that is not permitted now.
     Blocked(ToolName, ToolFinding),
+    /// The list of calls is empty.
     NoToolRequested,
     /// All requested tools are permitted, so no person must be asked.
     AllApproved,
     /// The tool has nothing that could be revoked.
     NothingToRevoke(ToolName),
+    /// The grant is not active: it never existed, is used up, or was revoked.
     NoGrant(GrantId),
     /// A storage limit is reached.
     Full(&'static str),
     /// An entry that contradicts the previous ones. Nothing may be based on it.
     Inconsistent {
+        /// The number of the entry in the trail.
         entry: u64,
+        /// The contradiction, as a predicate whose subject is the entry.
         why: &'static str,
     },
     /// No permissions of this source are stored.

@@ -71,6 +71,7 @@ impl From<GrantId> for String {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionGrant {
+    /// The id, by which uses and revocations refer to the grant.
     pub id: GrantId,
     /// The number of calls that remain. `None` means any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +111,7 @@ pub enum PermissionDenial {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolGrants {
+    /// The tool that the permissions are for.
     pub tool: ToolName,
     /// The denial, if the tool is denied. It has no grants then.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -54,7 +54,9 @@ impl fmt::Display for Author {
 /// The time, the trace and the author of an operation (seed 003, `config.otelInfo`).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OperationContext {
+    /// The time of the operation.
     pub now: UtcTime,
+    /// The trace of the caller, or a new one if the caller has none.
     pub traceparent: Traceparent,
     /// The actor. For an answer, the person who gave it counts instead.
     pub by: Author,

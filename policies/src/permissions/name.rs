@@ -150,6 +150,7 @@ impl ToolName {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionSource {
+    /// The agent; `unknown` for a tool request without `x-agent`.
     pub name: AgentName,
     /// The workflow execution.
     pub subject: Subject,

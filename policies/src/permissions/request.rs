@@ -92,11 +92,14 @@ impl fmt::Display for PermissionRequestId {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenPermissionRequest {
+    /// The id, by which the answer refers to it.
     pub id: PermissionRequestId,
     /// The digest of its file.
     #[serde(with = "as_text")]
     pub sha256: Sha256,
+    /// The source that asks. The answer must name the same.
     pub source: PermissionSource,
+    /// The requested tools. The answer may name no others, and denies those that it leaves out.
     pub tools: Vec<RequestedTool>,
     /// The digest of the requested calls, so that the same request is not open twice.
     #[serde(with = "as_text")]
@@ -112,6 +115,7 @@ pub struct OpenPermissionRequest {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedTool {
+    /// The requested tool.
     pub tool: ToolName,
     /// The digests of the waiting calls' inputs.
     #[serde(with = "as_text::each")]
@@ -130,7 +134,9 @@ impl OpenPermissionRequest {
 pub struct PermissionRequestFile {
     r#type: String,
     version: String,
+    /// The id, which the answer must repeat.
     pub id: PermissionRequestId,
+    /// The source that asks, which the answer must repeat.
     pub source: PermissionSource,
     #[serde(deserialize_with = "Option::deserialize")]
     domains: Option<Domains>,

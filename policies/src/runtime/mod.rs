@@ -28,6 +28,7 @@ pub enum BinaryRule {
 /// The part of `/proc` that a run sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProcRule {
+    /// No `/proc` at all.
     None,
     /// Its own processes.
     Pid,
@@ -65,11 +66,13 @@ pub enum WithoutCache {
 /// A directory that is made once for all runs. Every run sees it read-only.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheRule {
+    /// The directory on the host.
     pub source: CacheSource,
     /// Its path in the sandbox: below `/cache`.
     pub target: PathBuf,
     /// The variable that contains the target; set only if the cache exists.
     pub variable: Option<String>,
+    /// The behaviour of a run if the directory does not exist.
     pub without: WithoutCache,
 }
 

@@ -15,29 +15,66 @@ const RESTORE: &str = "help: restore the log from a backup or a copy (docs/log.m
 #[derive(Debug)]
 pub enum LogError {
     /// A file operation failed.
-    Io { path: PathBuf, act: &'static str, source: io::Error },
+    Io {
+        /// The file, or the directory of a log or of its copy.
+        path: PathBuf,
+        /// The failed operation, as it follows `cannot` in the message.
+        act: &'static str,
+        /// The error of the operation.
+        source: io::Error,
+    },
     /// Another process appends to this log.
-    Locked { path: PathBuf },
+    Locked {
+        /// The lock file of the log.
+        path: PathBuf,
+    },
     /// A file of the log is missing.
-    Missing { path: PathBuf },
+    Missing {
+        /// The path at which the file is expected.
+        path: PathBuf,
+    },
     /// A file of the log contradicts the checkpoint or has an impossible form.
-    Damaged { path: PathBuf, what: &'static str },
+    Damaged {
+        /// The file, or the directory of the tiles if no single file is at fault.
+        path: PathBuf,
+        /// The problem, for the message.
+        what: &'static str,
+    },
     /// The checkpoint does not verify.
-    Checkpoint { path: PathBuf, fault: CheckpointError },
+    Checkpoint {
+        /// The file of the checkpoint.
+        path: PathBuf,
+        /// The fault of its form, its name or its signature.
+        fault: CheckpointError,
+    },
     /// The log did not grow out of its saved head.
     Lost {
+        /// The directory of the log.
         log: PathBuf,
+        /// The file of the saved head, in the state directory.
         head: PathBuf,
         /// The number of entries in the saved head.
         entries: u64,
+        /// The present state of the log.
         found: LogLoss,
     },
     /// The log has no entry of this index.
-    NoSuchEntry { index: u64, size: u64 },
+    NoSuchEntry {
+        /// The index of the entry, from 0; of a consistency proof, the larger size.
+        index: u64,
+        /// The number of entries in the log.
+        size: u64,
+    },
     /// The entry exceeds the limit.
-    TooLarge { bytes: usize },
+    TooLarge {
+        /// The length of the entry, in bytes.
+        bytes: usize,
+    },
     /// The batch has more entries than the log remembers.
-    TooMany { entries: usize },
+    TooMany {
+        /// The number of entries in the batch.
+        entries: usize,
+    },
     /// The checkpoint was not signed, so nothing was appended.
     Sign(SigningError),
     /// A write failed before, or a prepared batch was not adopted. The log must be opened again.
@@ -50,7 +87,10 @@ pub enum LogLoss {
     /// No log exists.
     Missing,
     /// The log has fewer entries.
-    Shorter { entries: u64 },
+    Shorter {
+        /// The number of entries in the present log.
+        entries: u64,
+    },
     /// The log has other entries.
     Replaced,
 }

@@ -21,13 +21,13 @@ use crate::log::{LogError, PublicLogKey};
 /// The result of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// The number of entries before.
-    /// The number of entries after.
+    /// The number of entries in the copy before.
     pub from: u64,
-    /// The number of files written.
+    /// The number of entries in the copy after.
     pub to: u64,
-    /// The number of bytes written.
+    /// The number of files written, with the checkpoint.
     pub files: u64,
+    /// The number of bytes written.
     pub bytes: u64,
 }
 
@@ -37,9 +37,21 @@ pub enum ExportError {
     /// The log or the copy could not be read or written.
     Log(LogError),
     /// The copy has another history: one of the two was changed.
-    Fork { size: u64, there: Sha256, here: Sha256 },
+    Fork {
+        /// The number of entries in the copy.
+        size: u64,
+        /// The root in the checkpoint of the copy.
+        there: Sha256,
+        /// The root of this log at the size of the copy.
+        here: Sha256,
+    },
     /// The copy has more entries than the log.
-    Ahead { there: u64, here: u64 },
+    Ahead {
+        /// The number of entries in the copy.
+        there: u64,
+        /// The number of entries in this log.
+        here: u64,
+    },
 }
 
 impl fmt::Display for ExportError {

@@ -20,11 +20,24 @@ pub enum LogFsckProblem {
     /// A file cannot be read or has an invalid form.
     File(LogError),
     /// A tile differs from the hashes of the level below, or a bundle from the log's entries.
-    Tile { path: String },
+    Tile {
+        /// The path of the tile or bundle, relative to the log's directory.
+        path: String,
+    },
     /// The entries differ from those that the checkpoint was signed for.
-    Root { computed: Sha256, signed: Sha256 },
+    Root {
+        /// The root of the present entries (RFC 6962, 2.1).
+        computed: Sha256,
+        /// The root in the signed checkpoint.
+        signed: Sha256,
+    },
     /// The same entry occurs twice.
-    Duplicate { first: u64, second: u64 },
+    Duplicate {
+        /// The index of its first occurrence.
+        first: u64,
+        /// The index of the later occurrence.
+        second: u64,
+    },
 }
 
 impl fmt::Display for LogFsckProblem {

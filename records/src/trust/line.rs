@@ -110,8 +110,8 @@ impl ResultSigner {
             if !["namespaces", "valid-after", "valid-before"].contains(&name.as_str()) {
                 return Err(format!("option `{shown}` is not supported; {OPTIONS_HELP}"));
             }
-            let (value, after) =
-                value.ok_or(format!("option `{shown}`: its value is not quoted; help: quote it"))?;
+            let (value, after) = value
+                .ok_or(format!("option `{shown}`: its value is not quoted; help: quote it"))?;
             let doubled = match name.as_str() {
                 "namespaces" => self.namespaces.replace(value.to_owned()).is_some(),
                 "valid-after" => self.valid_after.replace(read_time(value)?).is_some(),

@@ -19,9 +19,19 @@ pub enum HistoryError {
     /// The checkpoint is of another log.
     Origin,
     /// The log is smaller than it was: truncated, or restored from an old copy.
-    Smaller { was: u64, is: u64 },
+    Smaller {
+        /// The number of entries in the earlier checkpoint.
+        was: u64,
+        /// The number of entries in the present log.
+        is: u64,
+    },
     /// The log was rewritten: it does not begin with its earlier entries.
-    Rewritten { was: u64, is: u64 },
+    Rewritten {
+        /// The number of entries in the earlier checkpoint.
+        was: u64,
+        /// The number of entries in the present log.
+        is: u64,
+    },
     /// The log's files cannot be read.
     Unreadable(String),
 }

@@ -29,7 +29,9 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 pub enum LauncherAddress {
     /// Start a launcher as a child, on first use.
     Spawn {
+        /// The path of the launcher's program.
         program: PathBuf,
+        /// The staging root: the directory whose slots hold the inputs of runs.
         staging: PathBuf,
         /// Directories that runtimes may need; the launcher's default list if empty.
         mounts_allowed: Vec<PathBuf>,

@@ -24,7 +24,9 @@ const CHILD_END_INTERVAL: Duration = Duration::from_millis(10);
 /// A waiting caller's decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitDecision {
+    /// The wait continues, at most until the time limit.
     Continue,
+    /// The wait ends now, with [`BuildError::Cancelled`].
     Cancel,
 }
 

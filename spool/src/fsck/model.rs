@@ -27,8 +27,10 @@ pub struct SpoolReport {
 /// The presence of a daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DaemonPresence {
+    /// Nothing holds a lock on `.lock` in the spool.
     #[default]
     Absent,
+    /// A process holds a lock on `.lock` in the spool.
     Present,
 }
 
@@ -83,27 +85,56 @@ pub enum SpoolProblem {
     /// No process is working on the claim, and it is not finished.
     Interrupted,
     /// A leftover temporary file.
-    Leftover { age_sec: u64 },
+    Leftover {
+        /// The time since its last modification, in seconds.
+        age_sec: u64,
+    },
     /// A collected result whose record did not verify; it was not published.
     Unverified,
     /// A directory with a wrong owner.
-    Owner { is: u32, should: u32 },
+    Owner {
+        /// The uid of its owner.
+        is: u32,
+        /// The uid of the owner of the spool's `.lock`: the user of the daemon.
+        should: u32,
+    },
     /// A directory with a wrong mode.
-    Mode { is: u32, should: u32 },
+    Mode {
+        /// Its permission bits, with set-id and sticky bits.
+        is: u32,
+        /// The same bits without those that other users must not have.
+        should: u32,
+    },
     /// A spool without a ledger.
     NoLedger,
     /// The ledger as a whole, or its head.
     Ledger(LedgerFault),
-    /// One line of the ledger, counted from 1.
-    LedgerLine { line: usize },
-    /// One line of the list of removals, counted from 1.
-    InvalidRemovalLine { line: usize },
+    /// A line of the ledger is invalid.
+    LedgerLine {
+        /// The number of the line, from 1.
+        line: usize,
+    },
+    /// A line of the list of removals is invalid.
+    InvalidRemovalLine {
+        /// The number of the line, from 1.
+        line: usize,
+    },
     /// A run's result that is missing from the ledger.
     NotInTheLedger,
     /// A request that no daemon has claimed.
-    StaleRequest { age_sec: u64, daemon: DaemonPresence },
+    StaleRequest {
+        /// The time since its last modification, in seconds.
+        age_sec: u64,
+        /// The presence of a daemon, which decides the remedy.
+        daemon: DaemonPresence,
+    },
     /// A file system without free space.
-    NoSpace { bytes: u64, bytes_min: u64 },
+    NoSpace {
+        /// The space that is free without privilege, in bytes (`f_bavail`, statvfs(3)).
+        bytes: u64,
+        /// The required space, in bytes; the blocks of the reserve file count as free.
+        bytes_min: u64,
+    },
     /// A path that cannot be read.
     Unreadable(String),
 }

@@ -53,7 +53,12 @@ impl Begun {
 /// The reason why a request was not begun.
 pub enum BeginError {
     /// Another process has started it meanwhile. Returns the staged request.
-    Started { staged: Box<Staged>, seen: PriorRun },
+    Started {
+        /// The staged request, from which the refusal is recorded.
+        staged: Box<Staged>,
+        /// The earlier start, as the ledger has it.
+        seen: PriorRun,
+    },
     /// An error of the spool.
     Disk(SpoolError),
 }

@@ -7,19 +7,38 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
     /// The ledger is missing, and this file shows that one existed.
-    Missing { shown_by: PathBuf },
+    Missing {
+        /// The head of the ledger, or an object that only exists with a ledger.
+        shown_by: PathBuf,
+    },
     /// The lines have checksums, and the head file is missing.
     NoHead,
     /// The head file cannot be parsed.
     HeadUnreadable,
     /// The ledger is shorter than its head says.
-    Truncated { bytes: u64, head_bytes: u64 },
+    Truncated {
+        /// The length of the ledger or of its complete lines, in bytes.
+        bytes: u64,
+        /// The length in the head, or the length that was read before, in bytes.
+        head_bytes: u64,
+    },
     /// The bytes up to the head's length do not match the head's checksum.
-    Different { head_bytes: u64 },
-    /// A line, counted from 1, has a wrong checksum, or none below a line that has one.
-    Checksum { line: usize },
-    /// Runs made here are missing from the ledger: the path of one, and the number of them.
-    Outdated { run: PathBuf, runs: usize },
+    Different {
+        /// The length in the head, in bytes.
+        head_bytes: u64,
+    },
+    /// A line has a wrong checksum, or none below a line that has one.
+    Checksum {
+        /// The number of the line, from 1.
+        line: usize,
+    },
+    /// Runs made here are missing from the ledger.
+    Outdated {
+        /// The result, the archived request or the intent file of one of these runs.
+        run: PathBuf,
+        /// The number of these runs, at least 1.
+        runs: usize,
+    },
 }
 
 impl fmt::Display for LedgerFault {

@@ -49,11 +49,24 @@ impl Intent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PriorRun {
     /// The same bytes were started before.
-    SameBytes { result_id: String, record: PathBuf },
+    SameBytes {
+        /// The id of the earlier result.
+        result_id: String,
+        /// The directory of that result, even if it was removed since.
+        record: PathBuf,
+    },
     /// Another request with this id was started.
-    SameId { result_id: String, record: PathBuf },
+    SameId {
+        /// The id of the earlier result.
+        result_id: String,
+        /// The directory of that result, even if it was removed since.
+        record: PathBuf,
+    },
     /// Another request with the nonce of its AIS envelope was started.
-    SameNonce { nonce: String },
+    SameNonce {
+        /// The nonce as the envelope has it, not escaped.
+        nonce: String,
+    },
 }
 
 impl fmt::Display for PriorRun {

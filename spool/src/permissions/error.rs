@@ -17,13 +17,18 @@ pub enum PermissionStoreError {
     Disk(SpoolError),
     /// The trail contains a line that was not written by this program.
     Damaged {
+        /// The path of the trail, of its head, or of a replaced lock file.
         path: PathBuf,
         /// The offset of the unreadable line, in bytes.
         offset: u64,
+        /// The problem and its help, for the message.
         why: String,
     },
     /// A write failed, so the contents of the disk are unknown until the trail is opened again.
-    Uncertain { path: PathBuf },
+    Uncertain {
+        /// The path of the trail.
+        path: PathBuf,
+    },
 }
 
 impl PermissionStoreError {

@@ -40,18 +40,31 @@ pub enum RecoveryAction {
 /// A state that no order of operations and no crash leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IllegalState {
+    /// The result exists twice, published and hidden.
     TwoResults,
+    /// The claim is in both `archive/` and `quarantine/`.
     TwoDestinations,
+    /// The ledger line and the claim's note differ, or a note has no claim.
     TwoPromises,
+    /// The claim is in `work/` and also in `archive/` or `quarantine/`.
     StillInWork,
+    /// Retention removed the result while the claim is in `work/`.
     RemovedInWork,
+    /// A result exists that neither the ledger nor the claim names.
     Unpromised,
+    /// The original was moved aside, but no result is published.
     RemovedTooEarly,
+    /// The run was begun, but the claim's note or copy cannot be read.
     TornAndBegun,
+    /// The result is published, but the claim's note or copy cannot be read.
     TornAndRecorded,
+    /// The ledger has a run of an object that was never read as a request.
     ObjectBegun,
+    /// The ledger has the run, but its claim is in `quarantine/`.
     RefusalInLedger,
+    /// The claim is in `archive/`, but the ledger has no line of it.
     NotInTheLedger,
+    /// The ledger has the run, but there is no claim and no trace of its end.
     Lost,
 }
 

@@ -51,6 +51,7 @@ pub use removal_marks::{
 /// `work/<c>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimState {
+    /// The directory does not exist.
     Absent,
     /// A live process holds its lock.
     Locked,
@@ -78,6 +79,7 @@ pub enum PromiseState {
 /// `results/.new-<id>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenState {
+    /// The directory does not exist.
     Absent,
     /// A live process is collecting it.
     Locked,
@@ -90,7 +92,9 @@ pub enum HiddenState {
 /// The presence of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathPresence {
+    /// It does not exist, or its metadata cannot be read.
     Absent,
+    /// It exists; of a path, a dangling symbolic link counts too.
     Present,
 }
 
@@ -115,6 +119,7 @@ pub enum OriginalState {
     InPlace,
     /// Another file has its name.
     Another,
+    /// No file has its name, and none was moved aside.
     Gone,
     /// It is in the claim's directory, about to be removed.
     Aside,

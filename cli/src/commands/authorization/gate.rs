@@ -77,11 +77,10 @@ fn answer_lines(mut reader: impl BufRead, name: &Path) -> Result<bool, Failure> 
 /// Prints the result and returns whether it passes.
 fn answer(event: &[u8]) -> Result<bool, Failure> {
     let result: GateResult = gate_bytes(event, clock::now());
-    let json = serde_json::to_string(&result)
-        .map_err(|error| {
-            let help = "report this as a bug";
-            Failure::Message(format!("gate: cannot encode the result: {error}; help: {help}"))
-        })?;
+    let json = serde_json::to_string(&result).map_err(|error| {
+        let help = "report this as a bug";
+        Failure::Message(format!("gate: cannot encode the result: {error}; help: {help}"))
+    })?;
     output::line(json)?;
     Ok(result.passes())
 }

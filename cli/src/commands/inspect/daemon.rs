@@ -66,9 +66,8 @@ impl DaemonView {
 
     pub(crate) fn sentence(&self) -> String {
         // The row has no place for the help of an error.
-        let problem = |error: &PublishedFileError| {
-            records::split_reason(&error.to_string()).0.to_owned()
-        };
+        let problem =
+            |error: &PublishedFileError| records::split_reason(&error.to_string()).0.to_owned();
         let text = match (self.as_str(), &self.status) {
             (
                 "unreported",

@@ -57,11 +57,10 @@ impl ProgressThread {
                 progress_line.clear();
             };
             let named = thread::Builder::new().name("live".to_owned()).spawn(work);
-            let drawing = named
-                .map_err(|error| {
-                    let help = "raise the limit of `ulimit -u`";
-                    Failure::Message(format!("cannot start a thread: {error}; help: {help}"))
-                })?;
+            let drawing = named.map_err(|error| {
+                let help = "raise the limit of `ulimit -u`";
+                Failure::Message(format!("cannot start a thread: {error}; help: {help}"))
+            })?;
             live.worker = Some((stop, drawing));
         }
         Ok(live)

@@ -27,6 +27,7 @@ pub enum GuardVerdict {
     Passed,
     /// Not applicable, or an earlier rule made it pointless.
     NotApplicable,
+    /// The objection.
     Refused(AisRefusal),
 }
 
@@ -47,6 +48,7 @@ pub struct GuardCheck {
     pub rule: &'static str,
     /// The observation: one line, escaped.
     pub observation: String,
+    /// The verdict; a refusal has its code and the compared values.
     pub verdict: GuardVerdict,
 }
 
@@ -88,7 +90,9 @@ impl GuardCheck {
 /// The times of the stapled revocation list, for the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StapledCrl {
+    /// The time of issue, as the list states it.
     pub issued: UtcTime,
+    /// The end of validity, as the list states it.
     pub expires: UtcTime,
 }
 

@@ -11,6 +11,7 @@ use super::super::trust::AisTrustStore;
 
 /// The input of the guard.
 pub struct GuardInput<'a> {
+    /// The artifacts, whose form was checked, but not their signatures.
     pub bundle: &'a AisBundle,
     /// The keys whose signatures count.
     pub trust: &'a AisTrustStore,
@@ -20,6 +21,7 @@ pub struct GuardInput<'a> {
     pub request: Option<&'a RequestFacts>,
     /// The digests of what a run would actually use.
     pub supply: &'a EnvironmentDigests,
+    /// The time of the judgement. The rules allow a clock skew of 120 seconds.
     pub now: UtcTime,
     /// Returns whether a nonce was used before; called only if all signatures are good. It must not
     /// use it up: the owner of the [`AcceptedCall`](super::AcceptedCall) does, durably and before
