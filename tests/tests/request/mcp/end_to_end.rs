@@ -159,7 +159,7 @@ fn from_a_draft_to_a_verified_record() {
     let mut transcript = Transcript(Vec::new());
 
     let offer = agent.call("list_runtimes", json!({}));
-    assert_eq!(offer.assert_good().structured["policy"]["in_force"], true, "{offer:#?}");
+    assert_eq!(offer.assert_good().structured["policy"]["active"], true, "{offer:#?}");
     transcript.add("agent", "list_runtimes", "the active policy offers python");
     let table = json!({"name": "table.csv", "text": "a,b\n1,2\n3,4\n"});
     let refused = agent.call("draft_tool_request", draft(json!([table])));
