@@ -64,7 +64,7 @@ pub enum IllegalState {
     RefusalInLedger,
     /// The claim is in `archive/`, but the ledger has no line of it.
     NotInTheLedger,
-    /// The ledger has the run, but there is no claim and no trace of its end.
+    /// The ledger has the run, but neither a claim nor its end exists.
     Lost,
 }
 

@@ -68,7 +68,7 @@ fn a_request_of_an_agent_waits_for_the_answer_and_runs_by_it() {
     let row = rules_of(&record).into_iter().find(|row| row[0] == "permission").unwrap();
     assert_eq!(row[1], "pass");
     host.service.verify().assert_code(0);
-    assert!(host.listed(&request.id).is_none());
+    host.assert_unlisted(&request.id);
     // It covers the agent's next draft in the same workflow, and no other agent's.
     let next = host.submit(&of_agent("stats.agent", "wf-1"));
     host.service.record_of(&next.id).assert_outcome("ok");

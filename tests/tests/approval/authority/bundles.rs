@@ -130,8 +130,7 @@ fn what_is_not_bound_is_refused_by_its_code() {
     let refused = |request: &SavedRequest, code: &str| {
         host.submit_saved(request);
         let record = host.assert_refused(&request.id, code);
-        host.service
-            .wait_for("the request to leave the list", |_| host.listed(&request.id).is_none());
+        host.assert_unlisted(&request.id);
         let verdict = rules_of(&record).into_iter().find(|row| row[0] == "ais").unwrap();
         assert_eq!(verdict[1], "refuse", "{code}");
         record

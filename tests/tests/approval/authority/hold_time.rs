@@ -23,7 +23,7 @@ fn the_deadline_ends_in_a_recorded_refusal() {
     host.assert_held(&request.id, HELD);
     let record = host.assert_refused(&request.id, HELD);
     assert!(record.text.contains("state: \"REQUESTABLE\""), "{}", record.text);
-    assert!(host.listed(&request.id).is_none());
+    host.assert_unlisted(&request.id);
     host.service.verify().assert_code(0);
     // An answer after the deadline counts for the next request.
     host.answer(&host.permission_request(), &["--grant", TOOL]);

@@ -102,6 +102,12 @@ impl<'a> AuthorityHost<'a> {
         self.service.submit_saved(request).assert_code(0);
     }
 
+    /// Asserts that the request leaves the list, which may be a moment after its record.
+    #[track_caller]
+    pub(super) fn assert_unlisted(&self, id: &str) {
+        self.service.wait_for("the request to leave the list", |_| self.listed(id).is_none());
+    }
+
     /// Returns the entry of a request in `list --waiting`, which must be one JSON object per line.
     #[track_caller]
     pub(super) fn listed(&self, id: &str) -> Option<Value> {
