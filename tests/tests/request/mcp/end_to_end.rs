@@ -214,7 +214,7 @@ fn from_a_draft_to_a_verified_record() {
     transcript.add(
         "agent",
         "wait_for_result",
-        &format!("told of progress, then: {}", word(&waited, "state")),
+        &format!("progress messages, then: {}", word(&waited, "state")),
     );
 
     let result = word(&waited, "result_id").to_owned();
@@ -236,7 +236,7 @@ fn from_a_draft_to_a_verified_record() {
 
     let verified = host.run_block("toolexec verify", &[]);
     assert!(verified.stdout.contains(": verified: ok"), "{verified:#?}");
-    transcript.add("anybody", "toolexec verify", "verified: ok");
+    transcript.add("anyone", "toolexec verify", "verified: ok");
 
     // With an accepted answer the spool still has no problem.
     let mut doctor = bench.command("toolexec");
