@@ -1,5 +1,6 @@
 //! The Sigstore bundle (v0.3) of a signed and logged statement, for stock verifiers: a key hint,
-//! one DSSE signature, one log entry with proof. A bundle must never have a field unknown to them.
+//! one DSSE signature, one log entry with proof. A bundle must never have a field unknown to them,
+//! nor name an entry that the log does not contain.
 
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::key_model::{AgentError, KeyFingerprint};
-use crate::reason::reason_with_io_help;
+use crate::reason::reason_with_own_file_help;
 
 /// The reason why a key cannot be used. The message begins with the file or with the agent.
 #[derive(Debug)]
@@ -118,7 +118,8 @@ impl fmt::Display for HostKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, problem) = match self {
             Self::Io { path, act, source } => {
-                (path, reason_with_io_help(&format!("cannot {act}: {source}"), source))
+                let problem = format!("cannot {act}: {source}");
+                (path, reason_with_own_file_help(&problem, source, RESTORE))
             }
             Self::NotAFile { path } => (path, NOT_A_FILE.to_owned()),
             Self::TooLarge { path } => (path, format!("too large for a key file; {RESTORE}")),

@@ -32,6 +32,16 @@ pub fn reason_with_io_help(what: &str, error: &io::Error) -> String {
     reason_with_help(what, help)
 }
 
+/// Adds the help for an I/O error on a file whose name is not the user's choice. `missing` is the
+/// help, with its `help: `, for a file that does not exist.
+pub(crate) fn reason_with_own_file_help(what: &str, error: &io::Error, missing: &str) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => format!("{what}; {missing}"),
+        ErrorKind::AlreadyExists | ErrorKind::IsADirectory => what.to_owned(),
+        _ => reason_with_io_help(what, error),
+    }
+}
+
 /// Returns the reason of a refusal: its first error, with the rule's help.
 #[must_use]
 pub fn reason_of(violations: &[Violation]) -> Option<String> {

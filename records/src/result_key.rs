@@ -1,9 +1,9 @@
 //! The result key: one ECDSA P-256 key, held here or by an agent, and the formats of its public
-//! half. The private half goes only into the file that [`crate::key_files`] writes. It signs only
-//! results (in their SSH namespace and as DSSE, whose encoding nothing else uses) and its rotation.
-//! `ssh_key` and, during one signature, `p256` zero their private bytes on drop. Stack and
-//! registers are not wiped; [`crate::key_protection`] protects them from core files and other
-//! processes.
+//! half. The private half must never leave this module except as the file that
+//! [`crate::key_files`] writes. It may sign only results (in their SSH namespace and as DSSE, whose
+//! encoding nothing else uses) and its rotation. `ssh_key` and, during one signature, `p256` zero
+//! their private bytes on drop. Stack and registers are not wiped; [`crate::key_protection`]
+//! protects them from core files and other processes.
 
 use std::fmt;
 
@@ -78,7 +78,8 @@ impl ResultKey {
         self.public.clone()
     }
 
-    /// Returns the armoured SSHSIG over these bytes. A local key always gives the same signature.
+    /// Returns the armoured SSHSIG over these bytes. For the same bytes a local key always gives the
+    /// same signature; an agent may not.
     pub(crate) fn sign(&self, message: &[u8]) -> Result<String, SigningError> {
         let mut armoured = self.sshsig(RESULT_NAMESPACE, message)?.to_pem(LineEnding::LF)?;
         if !armoured.ends_with('\n') {

@@ -52,7 +52,7 @@ pub(super) fn check(
             };
             answer["state"] = json!(authorization);
             answer["limited"] = limited.into();
-            answer["told_utc"] = permissions.at_utc.into();
+            answer["at_utc"] = permissions.at_utc.into();
         }
         Err(PublishedFileError::Missing) => {
             answer["reason"] =

@@ -9,7 +9,7 @@ use super::grant::GrantId;
 use super::name::{PermissionSource, ToolName};
 use super::request::PermissionRequestId;
 
-const LIST: &str = "help: list them with `toolexec permission list`";
+const LIST: &str = "help: list them with `toolexec permission list` and the same options";
 
 /// The reason why an operation was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use crate::key_model::SigningError;
 use crate::log::checkpoint::CheckpointError;
 use crate::log::format::BATCH_MAX;
 use crate::log::tile::ENTRY_BYTES_MAX;
-use crate::reason::reason_with_io_help;
+use crate::reason::reason_with_own_file_help;
 
 const RESTORE: &str = "help: restore the log from a backup or a copy (docs/log.md)";
 
@@ -121,7 +121,7 @@ impl fmt::Display for LogError {
         match self {
             Self::Io { path, act, source } => {
                 let problem = format!("{}: cannot {act}: {source}", path.display());
-                f.write_str(&reason_with_io_help(&problem, source))
+                f.write_str(&reason_with_own_file_help(&problem, source, RESTORE))
             }
             Self::Locked { path } => write!(
                 f,

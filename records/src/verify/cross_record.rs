@@ -1,5 +1,6 @@
 //! Checks across verified records: no request runs twice, no id or log index is used twice, and no
-//! log shows two histories. Keeps only digests of a record.
+//! log shows two histories. They must never use a record that did not verify, nor keep more of one
+//! than digests.
 
 use std::collections::HashMap;
 

@@ -121,7 +121,7 @@ fn the_offer_of_the_policy_is_listed() {
     let offer = &answer.assert_good().structured;
     assert_eq!(offer["hosts"], json!(["data.example.org:443", "data.example.org:8443"]));
     assert_eq!(offer["limits"]["memory_mb_max"], 8192);
-    assert_eq!(offer["policy"]["in_force"], Value::Null, "no daemon has told one");
+    assert_eq!(offer["policy"].get("active"), Some(&Value::Null), "no daemon published one");
     let languages = offer["runtimes"].as_array().unwrap().iter().map(|it| &it["language"]);
     assert_eq!(languages.collect::<Vec<_>>(), ["go", "node", "python", "ruby", "ts"]);
     // A value at the policy's maximum is reported with the draft.

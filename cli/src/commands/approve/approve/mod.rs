@@ -92,8 +92,8 @@ pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
     if let Some(why) = refusal_reason(&case) {
         human::print_to_stderr(&case.path, &case.bytes, &case.violations);
         let name = human::name(&case.path);
-        let help = format!("see every reason with `toolexec explain {name}`");
-        let why = with_help(&format!("{name}: not approved: {why}"), &help);
+        let help = "see every reason with `toolexec explain` and the same options";
+        let why = with_help(&format!("{name}: not approved: {why}"), help);
         return refuse(args, &why, &case.violations);
     }
     let signature = match SignatureTarget::named(&case.path, &args.signing, "") {
