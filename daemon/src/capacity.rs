@@ -1,4 +1,4 @@
-//! Limits the number of concurrent sandboxes and the memory promised to them. Permits are granted
+//! Limits the number of concurrent sandboxes and the memory reserved for them. Permits are granted
 //! in the order of the tickets, except that up to [`PASSES_MAX`] later requests that fit may pass
 //! one that waits for more memory than is free: a large request does not block small ones, and
 //! small ones cannot starve a large one.
@@ -18,7 +18,7 @@ const PASSES_MAX: u32 = 16;
 pub struct CapacityLimits {
     /// Concurrent sandboxes.
     pub sandboxes: usize,
-    /// Memory promised to all sandboxes together, in bytes.
+    /// Memory reserved for all sandboxes together, in bytes.
     pub memory_bytes: u64,
 }
 
@@ -91,7 +91,7 @@ impl Capacity {
         self.limits
     }
 
-    /// Returns the number of sandboxes, and the memory promised to them in bytes.
+    /// Returns the number of sandboxes, and the memory reserved for them in bytes.
     pub(crate) fn in_use(&self) -> (usize, u64) {
         let taken = self.lock();
         (taken.sandboxes, taken.memory_bytes)

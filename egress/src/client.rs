@@ -65,7 +65,7 @@ impl fmt::Display for EgressError {
             Self::Start(path, error) => write!(
                 f,
                 "{}: cannot reach the egress proxy: {error}; help: check that toolexec-egress is \
-                 installed and its socket listens (systemctl status toolexec-egress.socket)",
+                 installed; for the service, see systemctl status toolexec-egress.socket",
                 path.display()
             ),
             Self::Unable(why) => {
@@ -74,7 +74,7 @@ impl fmt::Display for EgressError {
             Self::Lost(act, error) => write!(
                 f,
                 "egress proxy: connection lost while {act}: {error}; help: see the messages of \
-                 the proxy: journalctl -u toolexec-egress"
+                 the proxy; for the service, journalctl -u toolexec-egress"
             ),
             Self::Unexpected(act) => write!(
                 f,

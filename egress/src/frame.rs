@@ -119,9 +119,9 @@ impl ServeRefusal {
             Self::NoHosts | Self::NotAListener => "report this as a bug",
             Self::BadHost(_) => "list each host once, by its full name or address",
             Self::Bounds(_) => "use fewer hosts, ports or addresses, or lower limits",
-            Self::Private(_) => "name it with --allow-private in the unit of the proxy",
+            Self::Private(_) => "name it with --allow-private of the proxy",
             Self::Malformed => "use toolexec and toolexec-egress of the same version",
-            Self::Busy => "try again later, or raise --runs-max in the unit of the proxy",
+            Self::Busy => "try again later, or raise --runs-max of the proxy",
         }
     }
 }

@@ -102,7 +102,9 @@ impl AtomicFile {
         if self.is_same_file()? {
             return Ok(());
         }
-        Err(io::Error::other("another file replaced it; another process writes to this directory"))
+        Err(io::Error::other(
+            "another file replaced it; help: stop the other process that writes to this directory",
+        ))
     }
 
     fn is_same_file(&self) -> io::Result<bool> {

@@ -85,7 +85,9 @@ fn read_hashed(
             .spawn_scoped(scope, move || hash_all(&to_hash, &hashed))?;
         let read = feed(from, bytes_max, buffer, &full, &free, &mut act);
         drop(full);
-        let digest = hasher.join().map_err(|_| io::Error::other("the hashing thread panicked"))?;
+        let digest = hasher.join().map_err(|_| {
+            io::Error::other("the hashing thread panicked; help: report this as a bug")
+        })?;
         Ok((digest, read?))
     })
 }
@@ -99,7 +101,7 @@ fn feed(
     free: &Receiver<Vec<u8>>,
     act: &mut impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let gone = || io::Error::other("the hashing thread ended");
+    let gone = || io::Error::other("the hashing thread ended; help: report this as a bug");
     let mut total = u64::try_from(first.len()).unwrap_or(u64::MAX);
     let mut sent = 1;
     full.send(first).map_err(|_| gone())?;

@@ -1,6 +1,7 @@
-//! An operator's orders for one request, as empty files next to it: `<file>.hold` keeps it from
-//! running, `<file>.release` ends the hold, `<file>.cancel` cancels it. Every submitter may create
-//! them. An order must never let a request run that would not run without it.
+//! An operator's orders for one request, as files next to it, whose content is never read:
+//! `<file>.hold` keeps it from running, `<file>.release` ends the hold, `<file>.cancel` cancels it.
+//! Every submitter may create them. An order must never let a request run that would not run
+//! without it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

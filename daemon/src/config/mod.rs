@@ -57,7 +57,7 @@ pub struct Config {
     pub shutdown_grace: Duration,
     /// The number of prewarmed sandboxes; 0 disables them.
     pub prewarmed_sandboxes: usize,
-    /// The limits on concurrent runs and the memory promised to them.
+    /// The limits on concurrent runs and the memory reserved for them.
     pub capacity: CapacityLimits,
     /// Retention of results and requests; by default everything is kept.
     pub retention: RetentionPolicy,

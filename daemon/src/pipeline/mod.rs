@@ -58,7 +58,8 @@ impl Daemon {
     /// Takes a request file of the caller to its published record: the embedded one-shot run.
     ///
     /// # Errors
-    /// [`DaemonError`]: the file cannot be read, or the daemon's disk or key failed. Nothing ran.
+    /// [`DaemonError`]: the file cannot be read, or the daemon's disk or key failed. Recovery
+    /// records a run that was started.
     pub fn run_file(
         &self,
         request: &Path,

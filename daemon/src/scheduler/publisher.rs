@@ -124,7 +124,7 @@ impl StatusPublisher {
             self.status.write_waiting(&host.spool, || waiting_requests(window), system::now(), now)
         });
         let numbers = self.publish_metrics(host, &counts, taken);
-        // The writes above may have been slow.
+        // The writes above may have been slow, and the watchdog has a deadline.
         let now = Instant::now();
         if self.alive_at.is_some_and(|at| at <= now) {
             self.manager.ping_watchdog();

@@ -145,7 +145,7 @@ impl Daemon {
         self
     }
 
-    /// Sets the limits on concurrent sandboxes and the memory promised to them.
+    /// Sets the limits on concurrent sandboxes and the memory reserved for them.
     #[must_use]
     pub fn with_capacity(mut self, max: CapacityLimits) -> Self {
         self.capacity = Capacity::new(max);

@@ -32,9 +32,9 @@ pub struct DaemonStatus<'a> {
     pub counts: RequestCounts,
     /// The limit on concurrent runs.
     pub runs_max: u64,
-    /// Memory promised to the runs in flight, in bytes.
+    /// Memory reserved for the runs in flight, in bytes.
     pub memory_bytes_reserved: u64,
-    /// The limit on the promised memory, in bytes; none if it is unlimited.
+    /// The limit on the reserved memory, in bytes; none if it is unlimited.
     pub memory_bytes_max: Option<u64>,
     /// The active policy, which is published before the status that names it.
     pub policy: &'a Policy,

@@ -27,7 +27,7 @@ pub struct SpoolReport {
 /// The presence of a daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DaemonPresence {
-    /// Nothing holds a lock on `.lock` in the spool.
+    /// No lock on `.lock` in the spool is visible to this process.
     #[default]
     Absent,
     /// A process holds a lock on `.lock` in the spool.

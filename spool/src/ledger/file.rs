@@ -347,7 +347,7 @@ impl Ledger {
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
         let (line, _) = checksum::seal(json, self.read.sum);
         if line.len() > LINE_BYTES_MAX {
-            let why = format!("longer than {LINE_BYTES_MAX} bytes");
+            let why = format!("longer than {LINE_BYTES_MAX} bytes; help: report this as a bug");
             let too_long = io::Error::new(io::ErrorKind::InvalidInput, why);
             return Err(SpoolError::io(&self.path, "write a line")(too_long));
         }

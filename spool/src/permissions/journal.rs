@@ -373,7 +373,7 @@ impl PermissionTrail {
 
     /// The trail is wrong, so the help of a nested error does not apply.
     fn damaged(&self, why: String) -> PermissionStoreError {
-        let why = why.split_once("; help: ").map_or(why.as_str(), |(why, _)| why).to_owned();
+        let why = why.rsplit_once("; help: ").map_or(why.as_str(), |(why, _)| why).to_owned();
         PermissionStoreError::Damaged { path: self.path.clone(), offset: self.read_to, why }
     }
 }
