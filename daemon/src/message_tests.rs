@@ -62,3 +62,19 @@ fn error_texts_match_snapshot() {
     let sockets = every!(MetricsSocketError: InUse(path()), Io(path(), denied()));
     assert_texts("daemon", vec![fatal_errors, config_errors(), sockets]);
 }
+
+/// A record states such a text as its reason or as a hint. The lint withholds a text that reads as
+/// an instruction to run or install something.
+#[test]
+fn texts_that_records_state_pass_the_lint() {
+    let egress = include_str!("../../tests/snapshots/messages/egress.txt");
+    let spool = include_str!("../../tests/snapshots/messages/spool.txt");
+    let mut count = 0;
+    for text in egress.lines().chain(spool.lines()).filter_map(|line| line.strip_prefix("    ")) {
+        assert_eq!(validator::withholding_code(text), None, "{text}");
+        count += 1;
+    }
+    assert!(count > 50, "{count} texts: the search is broken");
+    let instruction = "not found; help: run `make install`";
+    assert!(validator::withholding_code(instruction).is_some(), "{instruction}");
+}
