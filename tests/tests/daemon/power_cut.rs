@@ -70,8 +70,19 @@ struct MountedImage(PathBuf);
 
 impl MountedImage {
     fn new(image: &Path, place: &Path, options: &str) -> Result<Self, String> {
-        let mut mount = Command::new("mount");
-        let output = CliOutput::of(mount.args(["-o", options]).arg(image).arg(place));
+        let mount = || {
+            let mut mount = Command::new("mount");
+            CliOutput::of(mount.args(["-o", options]).arg(image).arg(place))
+        };
+        let mut output = mount();
+        // Another test may take or give back the loop device at the same moment. An image that is
+        // damaged fails each time.
+        for _ in 0..3 {
+            if output.code != Some(0) {
+                std::thread::sleep(Duration::from_millis(500));
+                output = mount();
+            }
+        }
         if output.code == Some(0) { Ok(Self(place.to_owned())) } else { Err(output.stderr) }
     }
 }
@@ -250,13 +261,19 @@ fn copy_at_one_moment(image: &Path, copy: &Path) {
     };
     let begun = Instant::now();
     loop {
+        assert!(begun.elapsed() < DONE_WITHIN, "the file system does not come to rest");
         let before = written();
+        // Two writes within one tick of the kernel have one time. The pause puts the copy, and every
+        // write during it, into a later tick.
+        std::thread::sleep(Duration::from_millis(20));
+        if written() != before {
+            continue;
+        }
         let mut cp = Command::new("cp");
         CliOutput::of(cp.arg("--sparse=always").arg(image).arg(copy)).assert_code(0);
         if written() == before {
             return;
         }
-        assert!(begun.elapsed() < DONE_WITHIN, "the file system does not come to rest");
     }
 }
 
