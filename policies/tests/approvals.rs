@@ -159,11 +159,11 @@ fn waits_only_for_signatures_that_could_satisfy_it() {
         assert!(waits(case, &two()), "{what}");
     }
     let by = |name: &str| format!("approved_by: \"{name}\"");
-    let unlisted = by("nobody");
+    let unlisted = by("unlisted");
     let unknown = [("approved_by: \"alice\"", unlisted.as_str())];
     let revoked = RevokedKeys::parse(format!("{}\n", alice().public()).as_bytes()).expect("a list");
     for (what, case) in [
-        ("a name that nobody has", ApprovalCase::of(&unknown).approved_by(&[bob()])),
+        ("an unlisted name", ApprovalCase::of(&unknown).approved_by(&[bob()])),
         ("the one who asks is named", ApprovalCase::of(&[FROM_ALICE])),
         ("too few are known", ApprovalCase::of(&[]).trusting(signers(&[("alice", &alice())]))),
         (

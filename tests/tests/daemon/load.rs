@@ -267,7 +267,7 @@ fn judge(
             faults.push(format!("{id}: ran {count} times, told as {outcomes:?}"));
         }
     }
-    faults.extend(recorded.iter().map(|(id, outcomes)| format!("{id}: nobody's: {outcomes:?}")));
+    faults.extend(recorded.iter().map(|(id, outcomes)| format!("{id}: unexpected: {outcomes:?}")));
     (outcomes, faults)
 }
 

@@ -159,7 +159,7 @@ fn a_user_without_access_to_approved_sees_the_waiting_requests() {
         let waiting = document["waiting"].as_array().unwrap().iter();
         waiting.map(|it| it["file"].as_str().unwrap().to_owned()).collect()
     };
-    service.wait_for("six to be told", |service| waiting_files(service).len() == 6);
+    service.wait_for("six requests to be listed", |service| waiting_files(service).len() == 6);
     let names: Vec<_> = dropped.iter().map(|request| format!("{}.md", request.id)).collect();
     assert!(
         waiting_files(&service).iter().all(|name| names.contains(name)),

@@ -78,7 +78,7 @@ fn what_is_filled_in_is_signed_unchanged_and_nothing_is_overwritten() {
     let output = approve(&bench, &request, "bob@x", &bob, &[]);
     output.assert_code(0);
     assert_eq!(output.json()["filled"], json!([]));
-    assert_eq!(output.json()["counts"], json!(null), "nobody knows without allowed_signers");
+    assert_eq!(output.json()["counts"], json!(null), "unknown without --approvers");
     assert_eq!(fs::read(&request.path).unwrap(), text);
     assert_eq!(fs::read(&first).unwrap(), signed);
     let second = request.path.with_extension("md.bob@x.sig");
