@@ -215,7 +215,11 @@ fn a_cleanup_forgets_exactly_one_workflow() {
     for kept in [&other, &scoped] {
         assert_eq!(scene.state(kept, "a"), State::Approved);
     }
-    assert_eq!(scene.store.cleanup(&mine, &noon()).unwrap(), None, "a second cleanup changes nothing");
+    assert_eq!(
+        scene.store.cleanup(&mine, &noon()).unwrap(),
+        None,
+        "a second cleanup changes nothing"
+    );
     let numbers: Vec<u64> = scene.store.trail().map(|entry| entry.number).collect();
     assert_eq!(numbers, (1..=8).collect::<Vec<_>>(), "one entry for each change");
 }
