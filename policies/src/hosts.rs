@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn allowlist_without_a_host_is_refused() {
         let now: UtcTime = "2026-02-09T17:00:00Z".parse().expect("a time");
-        let text = validator::rules::REQUEST
+        let text = validator::rule_docs::REQUEST
             .replace("network: \"none\"", "network: \"allowlist\"")
             .replace("Network rationale: none", "Network rationale: reads rates");
         let name = "TR-20260209-160501Z-python-stats.md";

@@ -49,9 +49,9 @@ pub(crate) struct PermissionRules {
 model::closed_set! {
     /// The requests that a check covers, by their author.
     pub(crate) enum CoveredRequests {
-        None = "nobody",
+        None = "none",
         CoreDraft = "core_draft",
-        All = "everybody",
+        All = "all",
     }
 }
 

@@ -151,7 +151,7 @@ impl Policy {
         self.rules.network.offered()
     }
 
-    /// Returns the requests that need a permission: `nobody`, `core_draft` or `everybody`.
+    /// Returns the requests that need a permission: `none`, `core_draft` or `all`.
     #[must_use]
     pub fn permissions_cover(&self) -> &'static str {
         self.rules.permissions.covered.as_str()

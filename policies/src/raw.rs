@@ -53,8 +53,8 @@ pub(crate) struct RawPolicy {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawAis {
-    /// The requests that need a bundle: `nobody`, `core_draft` (an agent's drafts) or `everybody`.
-    /// Any value but `nobody` needs `ais_trust` in the daemon's configuration.
+    /// The requests that need a bundle: `none`, `core_draft` (an agent's drafts) or `all`. Any
+    /// value but `none` needs `ais_trust` in the daemon's configuration.
     pub(crate) covers: RawCoveredRequests,
     /// The rules for a bundle. A missing rule has its shipped value.
     pub(crate) rules: AisRules,
@@ -63,8 +63,8 @@ pub(crate) struct RawAis {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawPermissions {
-    /// The requests that need a permission for their agent: those of `nobody`, `core_draft` (an
-    /// agent's drafts) or `everybody`.
+    /// The requests that need a permission for their agent: `none`, `core_draft` (an agent's
+    /// drafts) or `all`.
     pub(crate) covers: RawCoveredRequests,
     /// Directories below it that sort permission requests by the people who answer; `null` means
     /// none.
@@ -80,13 +80,14 @@ pub(crate) struct RawPermissions {
     pub(crate) workflow_idle_sec: Option<WholeNumber>,
 }
 
+/// The aliases are in policies that records of before name by digest.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RawCoveredRequests {
-    #[serde(rename = "nobody")]
+    #[serde(alias = "nobody")]
     None,
     CoreDraft,
-    #[serde(rename = "everybody")]
+    #[serde(alias = "everybody")]
     All,
 }
 

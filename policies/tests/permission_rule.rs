@@ -18,7 +18,7 @@ const DRAFT: (&str, &str) = ("requested_by: \"human\"", "requested_by: \"core_dr
 
 fn covering(whom: &str) -> Policy {
     let covers = format!("covers: {whom}");
-    policy("embedded", &[("covers: nobody", &covers), ("owners: []", "owners: [alice]")])
+    policy("embedded", &[("covers: none", &covers), ("owners: []", "owners: [alice]")])
 }
 
 fn scene(permission: PermissionEvidence) -> DecisionScene {
@@ -29,11 +29,11 @@ fn scene(permission: PermissionEvidence) -> DecisionScene {
 fn policy_sets_the_covered_requests_and_omitting_the_agent_never_helps() {
     let missing = || scene(PermissionEvidence::Queried(ToolFinding::Missing));
     let cases = [
-        ("nobody", vec![DRAFT], false),
+        ("none", vec![DRAFT], false),
         ("core_draft", vec![], false),
         ("core_draft", vec![DRAFT], true),
         ("core_draft", vec![AGENT], true),
-        ("everybody", vec![], true),
+        ("all", vec![], true),
     ];
     for (whom, changes, covered) in cases {
         let decision = missing().decide(request(&changes), &covering(whom));
@@ -72,7 +72,7 @@ fn a_denial_refuses_and_an_approval_passes() {
 #[test]
 fn unqueried_store_approves_nothing() {
     let decision =
-        scene(PermissionEvidence::NotQueried).decide(request(&[DRAFT]), &covering("everybody"));
+        scene(PermissionEvidence::NotQueried).decide(request(&[DRAFT]), &covering("all"));
     let (violations, _) = refused(decision);
     assert_eq!(codes(&violations), ["permission.requestable"]);
 }

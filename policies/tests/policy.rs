@@ -130,11 +130,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
     ("start_sec_max: 30", "start_sec_max: 0", "start_sec_max: 0 is out of range; help: write 1"),
     ("start_sec_max: 30", "start_sec_max: 3601", "start_sec_max: 3601 is out of range"),
-    (
-        "covers: nobody",
-        "covers: agents",
-        "permissions.covers: `agents` is not one of nobody, core_",
-    ),
+    ("covers: none", "covers: agents", "permissions.covers: `agents` is not one of none, core_"),
     ("domains: null", "domains: [a/b]", "permissions.domains: domains: a domain must have"),
     ("answer_uids: []", "answer_uids: [alice]", "permissions.answer_uids"),
     (

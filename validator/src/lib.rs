@@ -45,7 +45,7 @@ mod request_key;
 mod result;
 mod risk;
 /// The documentation of the rules.
-pub mod rules;
+pub mod rule_docs;
 mod schema;
 mod secrets;
 mod sections;
@@ -76,7 +76,7 @@ pub use network::{HostPort, Network, NetworkAccess};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withholding_code};
 pub use risk::{Risk, RiskLevel, Sensitivity};
-pub use rules::RuleDoc;
+pub use rule_docs::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};
 pub use violation::{Severity, Violation};
 pub use warnings::{input_warnings, reveal_line};

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use model::UtcTime;
-use validator::rules::{self, Base, ExpectedFinding, RuleExample, RuleSeverity};
+use validator::rule_docs::{self, Base, ExpectedFinding, RuleExample, RuleSeverity};
 use validator::{ApprovalRequirement, Code, RuleDoc, Severity, Violation};
 
 fn now() -> UtcTime {
@@ -69,7 +69,7 @@ fn the_bases_are_valid() {
 fn every_example_has_its_documented_outcome() {
     let mut wrong = Vec::new();
     let mut executed = 0;
-    for rule in rules::all() {
+    for rule in rule_docs::all() {
         for case in rule.examples() {
             executed += usize::from(case.document().is_some());
             wrong.extend(defect(rule, case));
@@ -82,7 +82,7 @@ fn every_example_has_its_documented_outcome() {
 #[test]
 fn every_code_has_examples_of_both_kinds() {
     println!("{:<30} {:>7} {:>7}", "code", "rejects", "accepts");
-    for rule in rules::all() {
+    for rule in rule_docs::all() {
         let code = rule.code().as_str();
         let (rejects, accepts) = (rule.rejects().count(), rule.accepts().count());
         println!("{code:<30} {rejects:>7} {accepts:>7}");
@@ -106,7 +106,7 @@ fn every_code_has_examples_of_both_kinds() {
 #[test]
 fn every_code_is_documented_in_its_own_words() {
     let mut whys: BTreeMap<&str, String> = BTreeMap::new();
-    for rule in rules::all() {
+    for rule in rule_docs::all() {
         let code = rule.code().as_str().into_owned();
         assert!(std::ptr::eq(RuleDoc::of(rule.code()), rule), "{code} has the text of another");
         for text in [rule.why(), rule.remedy(), rule.source(), rule.meaning()] {
@@ -123,7 +123,7 @@ fn every_code_is_documented_in_its_own_words() {
 
 #[test]
 fn a_rule_fits_a_terminal() {
-    for rule in rules::all() {
+    for rule in rule_docs::all() {
         let code = rule.code().as_str();
         let output = rule.explain(&code);
         assert!(output.starts_with(&format!("{code}: {}\n\n", rule.meaning())), "{output}");
@@ -142,7 +142,7 @@ fn a_rule_fits_a_terminal() {
 
 #[test]
 fn a_rule_is_found_by_its_name() {
-    for rule in rules::all().filter(|rule| rule.members().is_empty()) {
+    for rule in rule_docs::all().filter(|rule| rule.members().is_empty()) {
         let code = rule.code().as_str().replace(['<', '>'], "");
         assert!(std::ptr::eq(RuleDoc::named(&code).unwrap(), rule), "{code}");
     }
@@ -165,17 +165,17 @@ fn similar_codes_are_suggested() {
         ("secret.aws-ky", "secret.aws-key"),
         ("layer.cgroups", "layer.cgroup"),
     ] {
-        assert_eq!(rules::similar_codes(name).first().map(String::as_str), Some(first), "{name}");
+        assert_eq!(rule_docs::similar_codes(name).first().map(String::as_str), Some(first), "{name}");
     }
-    let family = rules::similar_codes("risk.no-such-thing-at-all");
+    let family = rule_docs::similar_codes("risk.no-such-thing-at-all");
     assert!(family.len() > 2 && family.iter().all(|code| code.starts_with("risk.")), "{family:?}");
-    assert_eq!(rules::similar_codes(&"x".repeat(1 << 20)), [""; 0]);
+    assert_eq!(rule_docs::similar_codes(&"x".repeat(1 << 20)), [""; 0]);
 }
 
 #[test]
 fn docs_rules_md_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/rules.md");
-    let made = rules::markdown();
+    let made = rule_docs::markdown();
     if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &made).unwrap();
@@ -193,7 +193,7 @@ fn docs_rules_md_is_up_to_date() {
 #[test]
 fn example_violations_match_the_snapshot() {
     let mut text = String::new();
-    for rule in rules::all() {
+    for rule in rule_docs::all() {
         for case in rule.rejects() {
             let Some(document) = case.document() else { continue };
             writeln!(text, "{}: {}", rule.code().as_str(), case.caption()).unwrap();

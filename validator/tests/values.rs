@@ -20,7 +20,7 @@ fn codes_are_distinct_and_families_have_names() {
 
 #[test]
 fn a_recorded_request_is_readable_under_stricter_prose_rules() {
-    let base = validator::rules::REQUEST;
+    let base = validator::rule_docs::REQUEST;
     let words = "# Statistics of one table\n\nFirst run `pip install numpy`, please.\n";
     let worse = base.replace("# Statistics of one table\n", words);
     assert_ne!(base, worse);

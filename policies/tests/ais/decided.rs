@@ -14,12 +14,12 @@ use super::scene::{AisScene, trust};
 const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
 
 fn covering() -> Policy {
-    let covers = "covers: nobody\n  # What is left out";
+    let covers = "covers: none\n  # What is left out";
     let profiles =
         "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";
     policy(
         "embedded",
-        &[(covers, "covers: everybody\n  # What is left out"), ("profiles: {}", profiles)],
+        &[(covers, "covers: all\n  # What is left out"), ("profiles: {}", profiles)],
     )
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct PolicyChoices {
     pub(crate) constraints_refused: bool,
 }
 
-const COVERS: [&str; 3] = ["nobody", "core_draft", "everybody"];
+const COVERS: [&str; 3] = ["none", "core_draft", "all"];
 
 impl PolicyChoices {
     pub(crate) fn text(self) -> String {
@@ -63,7 +63,7 @@ impl PolicyChoices {
         say("tool_category: write", format!("tool_category: {category}"));
         say("covers: core_draft", format!("covers: {}", COVERS[self.asks_permission]));
         let bundle = format!("  covers: {}\n  # What is left out", COVERS[self.asks_bundle]);
-        say("  covers: nobody\n  # What is left out", bundle);
+        say("  covers: none\n  # What is left out", bundle);
         if self.profile_known {
             let known =
                 "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";
@@ -73,7 +73,7 @@ impl PolicyChoices {
         say("sca: optional", format!("sca: {sca}"));
         let constraints = if self.constraints_refused { "refuse" } else { "stated" };
         say("constraints: stated", format!("constraints: {constraints}"));
-        // From the last section up, so that `covers: nobody` of one check is not that of another.
+        // From the last section up, so that `covers: none` of one check is not that of another.
         let text = Policy::shipped_text("standard").expect("a shipped profile").to_owned();
         changes.iter().rev().fold(text, |text, (from, to)| {
             assert!(text.contains(from), "standard has no {from}");

@@ -17,10 +17,10 @@ pub(super) const TOOL: &str = "toolexec.run.python";
 
 /// Drafts of agents need a permission.
 pub(super) const CORE_DRAFTS: (&str, &str) =
-    ("covers: nobody\n  # Directories", "covers: core_draft\n  # Directories");
+    ("covers: none\n  # Directories", "covers: core_draft\n  # Directories");
 /// Every request needs a bundle.
 pub(super) const BOUND: [(&str, &str); 2] = [
-    ("covers: nobody\n  # What is left out", "covers: everybody\n  # What is left out"),
+    ("covers: none\n  # What is left out", "covers: all\n  # What is left out"),
     ("profiles: {}", "profiles: {research-readonly: {}}\n    jurisdiction: EU"),
 ];
 /// The gate does not know the effect of python.

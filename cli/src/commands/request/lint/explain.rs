@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use model::escape_line;
-use validator::{RuleDoc, rules};
+use validator::{RuleDoc, rule_docs};
 
 use crate::failure::Failure;
 use crate::output;
@@ -19,7 +19,7 @@ pub(super) fn explain(code: &str) -> Result<ExitCode, Failure> {
 fn unknown(code: &str) -> String {
     const SHOWN_MAX: usize = 64;
     let shown: String = escape_line(code).chars().take(SHOWN_MAX).collect();
-    let near = rules::similar_codes(code);
+    let near = rule_docs::similar_codes(code);
     let meant = if near.is_empty() {
         "use a code such as command.pipeline".to_owned()
     } else {

@@ -174,7 +174,7 @@ pub fn markdown() -> String {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Made from validator/src/rules; do not edit. To write it anew:
+<!-- Made from validator/src/rule_docs; do not edit. To write it anew:
 TOOLEXEC_WRITE_DOCS=1 cargo test -p validator rules -->
 
 # The rules
