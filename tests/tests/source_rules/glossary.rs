@@ -4,32 +4,7 @@
 use crate::allowances::{BreachCounts, check_allowance};
 use crate::rust_text::{RustPart, pieces};
 use crate::sources::sources;
-
-/// Standard terms, and the former words for them.
-const TERMS: [(&str, &[&str]); 22] = [
-    ("sandbox", &["cell", "cells"]),
-    ("backend", &["lane", "lanes"]),
-    ("worker slot, or process", &["seat", "seats"]),
-    ("control socket", &["door", "doors"]),
-    ("base root", &["house", "houses"]),
-    ("runtime mount", &["furnishing", "furnishings"]),
-    ("self-test probe", &["canary", "canaries"]),
-    ("child arguments", &["embryo"]),
-    ("output, or message", &["said"]),
-    ("status, record, or report", &["told", "untold", "tell", "tells", "teller", "telling"]),
-    ("record input", &["story", "stories"]),
-    ("progress", &["journey", "journeys"]),
-    ("continuation", &["wish", "wishes"]),
-    ("timeout, or deadline", &["patience"]),
-    ("heartbeat", &["pulse"]),
-    ("permission request", &["lodge", "lodged", "lodging"]),
-    ("reasons, or rationale", &["grounds"]),
-    ("preview", &["outlook"]),
-    ("sidecar", &["companion", "companions"]),
-    ("fsck, or report", &["survey"]),
-    ("leftover, or invalid object", &["rubbish"]),
-    ("the actor", &["whoever", "nobody", "nobodys", "somebody", "anybody", "everybody"]),
-];
+use crate::terms::former_in_names;
 
 /// Types of the standard library, and the type of a field of an HTML table.
 const EXEMPT: [&str; 5] = ["Cell", "OnceCell", "RefCell", "TableCell", "UnsafeCell"];
@@ -66,8 +41,7 @@ fn former_terms(name: &str, text: &str) -> Vec<String> {
                     if word == "cell" && (has_tables || row.contains("std::cell")) {
                         continue;
                     }
-                    let term = TERMS.iter().find(|(_, former)| former.contains(&word.as_str()));
-                    if let Some((term, _)) = term {
+                    if let Some((_, term)) = former_in_names().find(|(former, _)| *former == word) {
                         found.push(format!("line {line}: `{identifier}`: {term}"));
                     }
                 }

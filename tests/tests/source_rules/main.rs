@@ -20,6 +20,7 @@ mod plain_english;
 mod recipes;
 mod rust_text;
 mod sources;
+mod terms;
 mod tokens;
 mod type_names;
 mod unsafe_code;

@@ -14,34 +14,9 @@ use crate::allowances::{BreachCounts, check_allowance};
 use crate::cycles::trees;
 use crate::rust_text::{RustPart, pieces};
 use crate::sources::sources;
+use crate::terms::former_in_prose;
 
 const MARKER: &str = "plain-english: quotation";
-
-/// Words and phrases, and their replacements.
-const WORDS: [(&str, &[&str]); 22] = [
-    ("name the actor", &["whoever", "whomever", "nobody", "somebody"]),
-    ("name the thing", &["whatever", "wherever", "whichever"]),
-    ("report, record, log or write", &["tell", "tells", "told", "telling"]),
-    ("receive, read or learn", &["hear", "hears", "heard", "hearing"]),
-    ("record or history", &["story", "stories"]),
-    ("worker slot, or process identity", &["seat", "seats"]),
-    ("control socket", &["door", "doors"]),
-    ("backend", &["lane", "lanes"]),
-    ("sandbox", &["cell", "cells"]),
-    ("base root", &["house", "houses"]),
-    ("runtime mount", &["furnishing", "furnishings"]),
-    ("self-test probe", &["canary", "canaries"]),
-    ("fix or repair", &["mend", "mends", "mended", "mending"]),
-    ("is, is written, holds", &["stands", "lies", "stand for"]),
-    ("is deleted, is moved", &["goes with", "go with", "by its word"]),
-    ("is not a, does not exist", &["is no", "are no", "was no", "were no", "be no"]),
-    ("already exists", &["is there already", "are there already", "is already there"]),
-    ("leftover", &["rubbish"]),
-    ("active", &["in force"]),
-    ("trusted computing base", &["trust base"]),
-    ("authorization checks", &["four authorities"]),
-    ("progress, request context", &["journey", "journeys", "embryo", "lodging", "lodged"]),
-];
 
 /// No heading and no line of a comment may begin with one of these words.
 const OPENINGS: [&str; 7] = ["What", "Which", "Who", "How", "Where", "Whether", "Whatever"];
@@ -49,11 +24,9 @@ const OPENINGS: [&str; 7] = ["What", "Which", "Who", "How", "Where", "Whether", 
 /// Returns the words of each phrase, by its first word.
 fn phrases() -> BTreeMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> {
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (better, phrases) in WORDS {
-        for phrase in phrases {
-            let words: Vec<_> = phrase.split(' ').collect();
-            found.entry(words[0]).or_default().push((words, better));
-        }
+    for (phrase, better) in former_in_prose() {
+        let words: Vec<_> = phrase.split(' ').collect();
+        found.entry(words[0]).or_default().push((words, better));
     }
     found
 }
