@@ -9,5 +9,6 @@
 mod groups;
 mod launcher;
 mod limits;
+mod runtime;
 mod support;
 mod tool;

@@ -33,8 +33,17 @@ impl SandboxScratch {
             COUNT.fetch_add(1, Ordering::Relaxed)
         );
         let path = std::env::temp_dir().join(unique);
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        let scratch = Self(path);
+        scratch.dir("");
+        scratch
+    }
+
+    /// Returns a directory that every user may enter.
+    pub(crate) fn dir(&self, name: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
     }
 }
 

@@ -1,56 +1,20 @@
 //! The parts of a sandbox that its runtime decides, on the real kernel: its root file system,
-//! caches, programs in `/tmp`, and the visible part of `/proc`. System mode for root, else user
-//! mode.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail, and keeps none of them"
-)]
+//! caches, programs in `/tmp`, and the visible part of `/proc`.
 
 use std::fs::{self, Permissions};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Language, Outcome};
 use sandbox::client::{BuildError, Launcher, LauncherAddress};
 use sandbox::plan::{
-    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
+    Cache, ConfinementRequirements, ExecSpec, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
-const MIB: u64 = 1024 * 1024;
-
-/// A private directory that is removed with the test.
-struct RuntimeScratch(PathBuf);
-
-impl RuntimeScratch {
-    fn new() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("toolexec-runtime-{}-{count}", std::process::id());
-        let scratch = Self(std::env::temp_dir().join(name));
-        scratch.dir("");
-        scratch
-    }
-
-    /// Returns a directory that every user may enter.
-    fn dir(&self, name: &str) -> PathBuf {
-        let path = self.0.join(name);
-        fs::create_dir_all(&path).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
-        path
-    }
-}
-
-impl Drop for RuntimeScratch {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
-    }
-}
+use crate::support::{LIMITS, SandboxScratch};
 
 /// Returns Debian's own shell as a runtime, without `/proc`.
 fn shell() -> RuntimeSpec {
@@ -76,21 +40,7 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
     let order = ExecSpec {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
-        limits: Limits {
-            wall_ms_max: 20_000,
-            cpu_ms_max: 20_000,
-            memory_bytes_max: 256 * MIB,
-            pids_max: 64,
-            open_files_max: 256,
-            file_bytes_max: 64 * MIB,
-            out_bytes_max: 64 * MIB,
-            tmp_bytes_max: 32 * MIB,
-            shm_bytes_max: 16 * MIB,
-            out_inodes_max: 4096,
-            artifacts_max: 100,
-            artifact_depth_max: 8,
-            ..Limits::SMALL
-        },
+        limits: LIMITS,
     };
     Plan {
         sandbox: SandboxSpec {
@@ -105,7 +55,7 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
 
 /// Returns the output of a shell script in such a sandbox; `allowed` adds mountable directories.
 fn output_of(
-    scratch: &RuntimeScratch,
+    scratch: &SandboxScratch,
     runtime: RuntimeSpec,
     allowed: &[&Path],
     script: &str,
@@ -127,7 +77,7 @@ fn output_of(
 }
 
 /// Creates a root file system that contains only a shell and its libraries.
-fn small_root(scratch: &RuntimeScratch) -> PathBuf {
+fn small_root(scratch: &SandboxScratch) -> PathBuf {
     let root = scratch.dir("root");
     let linked = Command::new("ldd").arg("/bin/sh").output().unwrap();
     let linked = String::from_utf8(linked.stdout).unwrap();
@@ -144,7 +94,7 @@ fn small_root(scratch: &RuntimeScratch) -> PathBuf {
 
 #[test]
 fn an_own_root_replaces_the_hosts() {
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let root = small_root(&scratch);
     let outside = scratch.dir("outside");
     fs::write(outside.join("secret"), "secret\n").unwrap();
@@ -165,7 +115,7 @@ fn an_own_root_replaces_the_hosts() {
 
 #[test]
 fn a_cache_is_mounted_read_only() {
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let made = scratch.dir("made");
     fs::write(made.join("it"), "warm\n").unwrap();
     fs::set_permissions(&made, Permissions::from_mode(0o777)).unwrap();
@@ -180,9 +130,9 @@ fn tmp_runs_programs_only_where_the_runtime_needs_it() {
     let script = "cp /usr/bin/true /tmp/made; cp /usr/bin/true /out/made; \
                   for it in /tmp/made /out/made /dev/shm/made; do \
                   $it 2>/dev/null && echo ran $it; done; rm /out/made; true";
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     assert_eq!(output_of(&scratch, shell(), &[], script), "");
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let runtime = RuntimeSpec { tmp: TmpUse::Programs, ..shell() };
     assert_eq!(output_of(&scratch, runtime, &[], script), "ran /tmp/made\n");
 }
@@ -193,7 +143,7 @@ fn mounts_forbid_what_landlock_forbids() {
     let script = "while read -r _ _ _ _ place flags _; do echo $place $flags; \
                   done </proc/self/mountinfo";
     let flags_in = |tmp: TmpUse| {
-        let scratch = RuntimeScratch::new();
+        let scratch = SandboxScratch::new();
         let made = scratch.dir("made");
         let cache = Cache { source: made.clone(), target: PathBuf::from("/cache/go") };
         let proc_view = ProcView::Pid;
@@ -225,12 +175,12 @@ fn only_listed_machine_files_are_visible() {
                   else read -r line 2>/dev/null <$it && echo $it; fi; done; \
                   test -r /proc/self/status && echo self; \
                   echo 1 2>/dev/null >/proc/sys/kernel/hostname || echo no";
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let runtime = RuntimeSpec { proc_view: ProcView::Full, ..shell() };
     let output = output_of(&scratch, runtime, &[], script);
     let shown = "cpuinfo\nfilesystems\nloadavg\nmeminfo\nstat\nsys\nuptime\nversion\nself\nno\n";
     assert_eq!(output, shown);
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let runtime = RuntimeSpec { proc_view: ProcView::Pid, ..shell() };
     assert_eq!(output_of(&scratch, runtime, &[], script), "self\nno\n");
 }
@@ -247,7 +197,7 @@ fn unlisted_directories_are_not_mounted() {
         RuntimeSpec { caches: vec![cache("/cache/../etc")], ..shell() },
     ];
     for runtime in refused {
-        let scratch = RuntimeScratch::new();
+        let scratch = SandboxScratch::new();
         let launcher = Launcher::new(LauncherAddress::Spawn {
             program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
             staging: scratch.0.clone(),
@@ -282,7 +232,7 @@ fn a_link_never_leads_into_the_base_root() {
         "/tmp",
     ];
     for target in targets {
-        let scratch = RuntimeScratch::new();
+        let scratch = SandboxScratch::new();
         let (allowed, staging) = (scratch.dir("allowed"), scratch.dir("staging"));
         symlink(target, allowed.join("link")).unwrap();
         let link = allowed.join("link");
@@ -314,7 +264,7 @@ fn a_link_never_leads_into_the_base_root() {
 
 #[test]
 fn a_link_between_allowed_directories_works() {
-    let scratch = RuntimeScratch::new();
+    let scratch = SandboxScratch::new();
     let (made, other) = (scratch.dir("made"), scratch.dir("other/below"));
     fs::write(other.join("it"), "warm\n").unwrap();
     symlink("../other/below", made.join("near")).unwrap();
