@@ -266,7 +266,7 @@ fn main() {
     let stand = BenchSetup { server: server(hello.len()), hello };
     let names = std::env::temp_dir().join(format!("toolexec-egress-bench-{}", std::process::id()));
     std::fs::write(&names, format!("127.0.0.1 {NAME}\n")).unwrap();
-    let (conversation, proxy) = begin(stand.server.port(), &names);
+    let (session, proxy) = begin(stand.server.port(), &names);
     let [mut page, mut opened, mut trip, mut down, mut up] = [(); 5].map(|()| BenchRow::default());
     let mut begun = Vec::new();
     for round in 0..ROUNDS {
@@ -281,7 +281,7 @@ fn main() {
             begun.push(from.elapsed());
         }
     }
-    let report = conversation.close().unwrap();
+    let report = session.close().unwrap();
     std::fs::remove_file(&names).unwrap();
     assert!(report.refusals.is_empty(), "{report:?}");
     println!("{ROUNDS} rounds, medians; {} MiB per move", BULK_BYTES >> 20);

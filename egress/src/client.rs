@@ -53,7 +53,7 @@ pub enum EgressError {
     Start(PathBuf, io::Error),
     /// The proxy refused to serve this run.
     Unable(ServeRefusal),
-    /// The conversation failed. All connections of the run ended with it.
+    /// The session failed. All connections of the run ended with it.
     Lost(&'static str, io::Error),
     /// The proxy sent an answer of the wrong kind.
     Unexpected(&'static str),
@@ -129,14 +129,14 @@ impl Egress {
                 (connect_to(path).map_err(|it| EgressError::Start(path.clone(), it))?, None)
             }
         };
-        let mut conversation =
+        let mut session =
             EgressSession { socket, _process: process, confinement: EgressConfinement::NoNewPrivs };
         let act = "requesting the run";
-        conversation.send_order(act, &ProxyOrder::Serve(rules), Some(listener.as_fd()))?;
-        match conversation.receive_answer(act)? {
+        session.send_order(act, &ProxyOrder::Serve(rules), Some(listener.as_fd()))?;
+        match session.receive_answer(act)? {
             ProxyAnswer::Serving(confinement) => {
-                conversation.confinement = confinement;
-                Ok(conversation)
+                session.confinement = confinement;
+                Ok(session)
             }
             ProxyAnswer::Unable(why) => Err(EgressError::Unable(why)),
             ProxyAnswer::Report(_) => Err(EgressError::Unexpected(act)),

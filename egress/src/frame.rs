@@ -1,6 +1,6 @@
 //! The messages between client and proxy: every order, every answer, and their limits.
 //!
-//! One conversation serves one run, on its own seqpacket socket: `Serve` with the listening socket,
+//! One session serves one run, on its own seqpacket socket: `Serve` with the listening socket,
 //! then `Close`. A client that closes the socket ends its run without a report. Frames are JSON:
 //! their size is checked before they are parsed, and unknown keys are refused.
 

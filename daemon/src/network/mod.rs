@@ -45,15 +45,15 @@ impl OpenNetwork {
             connections_max: granted.connections_max,
             time_ms_max: time_ms.min(TIME_MS_MAX),
         };
-        let conversation = egress.serve(order, listener).map_err(|error| error.to_string())?;
-        Ok(Self { session: conversation, granted: granted.clone() })
+        let session = egress.serve(order, listener).map_err(|error| error.to_string())?;
+        Ok(Self { session, granted: granted.clone() })
     }
 
     /// If the proxy was lost, the run lost its network and the use is unknown.
     pub(crate) fn close(self) -> NetworkUse {
-        let Self { session: conversation, granted } = self;
-        let confinement = conversation.confinement();
-        let why = match conversation.close() {
+        let Self { session, granted } = self;
+        let confinement = session.confinement();
+        let why = match session.close() {
             Ok(report) => match report::checked_report(report, &granted, confinement) {
                 Ok(report) => return NetworkUse::Known(report),
                 Err(unfit) => {

@@ -75,7 +75,7 @@ struct CheckedHostRule {
 impl RunHostRules {
     pub(super) fn new(
         order: &ServeOrder,
-        ceiling: &PrivateAddressLimit,
+        private_limit: &PrivateAddressLimit,
     ) -> Result<Self, ServeRefusal> {
         let bounds = |what: &str| Err(ServeRefusal::Bounds(what.to_owned()));
         if order.hosts.is_empty() {
@@ -98,7 +98,7 @@ impl RunHostRules {
         }
         let mut rules: Vec<CheckedHostRule> = Vec::with_capacity(order.hosts.len());
         for rule in &order.hosts {
-            let rule = Self::rule(rule, ceiling)?;
+            let rule = Self::rule(rule, private_limit)?;
             if rules.iter().any(|known| known.host == rule.host) {
                 return Err(ServeRefusal::BadHost(rule.host.to_string()));
             }
@@ -109,7 +109,7 @@ impl RunHostRules {
 
     fn rule(
         rule: &EgressHostRule,
-        ceiling: &PrivateAddressLimit,
+        private_limit: &PrivateAddressLimit,
     ) -> Result<CheckedHostRule, ServeRefusal> {
         let bad = || ServeRefusal::BadHost(rule.name.chars().take(253).collect());
         let host = AllowedHost::parse(&rule.name).ok_or_else(bad)?;
@@ -119,12 +119,12 @@ impl RunHostRules {
         let ports = if rule.ports.is_empty() { vec![443, 80] } else { rule.ports.clone() };
         let mut private: Vec<IpAddr> = rule.private.iter().map(IpAddr::to_canonical).collect();
         if let AllowedHost::Address(address) = host
-            && (kind(address) != AddressKind::Public || ceiling.allows(address))
+            && (kind(address) != AddressKind::Public || private_limit.allows(address))
         {
             // Naming an address allows it.
             private.push(address);
         }
-        if let Some(beyond) = private.iter().find(|it| !ceiling.allows(**it)) {
+        if let Some(beyond) = private.iter().find(|it| !private_limit.allows(**it)) {
             return Err(ServeRefusal::Private(*beyond));
         }
         Ok(CheckedHostRule { host, ports, private })

@@ -29,7 +29,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
     // All file system access outside name look-ups comes before the confinement.
     let source = source(&options)?;
     let fixed = options.hosts_file.as_deref().map(Resolver::file).transpose()?;
-    let ceiling = match source {
+    let private_limit = match source {
         RunSource::One(_) => options.private_limit_of_one(),
         RunSource::Many { .. } => options.private_limit_of_many(),
     };
@@ -48,7 +48,7 @@ pub(super) fn run(options: Options) -> Result<(), String> {
             (None, Some(server)) => Resolver::server(server, timeouts)?,
             (None, None) => Resolver::System,
         };
-        let host = Arc::new(ProxyState { resolver, timeouts, confinement, private_limit: ceiling });
+        let host = Arc::new(ProxyState { resolver, timeouts, confinement, private_limit });
         match source {
             RunSource::One(socket) => {
                 let client = ClientSocket::new(socket).map_err(at("standard input"))?;

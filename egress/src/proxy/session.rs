@@ -104,7 +104,7 @@ type StartedSession = Result<(ServeOrder, RunHostRules, TcpListener), ServeRefus
 /// Returns `None` if the client closed the socket.
 async fn begin(
     client: &ClientSocket,
-    ceiling: &PrivateAddressLimit,
+    private_limit: &PrivateAddressLimit,
 ) -> io::Result<Option<StartedSession>> {
     let received = match client.receive().await {
         Ok(Some(received)) => received,
@@ -115,10 +115,12 @@ async fn begin(
         Err(error) => return Err(error),
     };
     Ok(Some(match received.parse() {
-        Ok(ProxyOrder::Serve(order)) => RunHostRules::new(&order, ceiling).and_then(|rules| {
-            let listener = received.into_only_fd().ok_or(ServeRefusal::NotAListener)?;
-            Ok((order, rules, listening(listener)?))
-        }),
+        Ok(ProxyOrder::Serve(order)) => {
+            RunHostRules::new(&order, private_limit).and_then(|rules| {
+                let listener = received.into_only_fd().ok_or(ServeRefusal::NotAListener)?;
+                Ok((order, rules, listening(listener)?))
+            })
+        }
         Ok(ProxyOrder::Close) | Err(_) => Err(ServeRefusal::Malformed),
     }))
 }

@@ -59,12 +59,12 @@ fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {
     // The proxy is started from the host's namespace.
     let hosts = HostsFile::new(ONE);
     let egress = Egress::spawn(program(), &hosts.arguments());
-    let conversation = egress.serve(order(vec![rule("one.example", &[port])]), &listener).unwrap();
+    let session = egress.serve(order(vec![rule("one.example", &[port])]), &listener).unwrap();
     drop(listener);
     serving.send(()).unwrap();
     tool.join().unwrap();
     assert!(taken.accept().is_err(), "a connection left the namespace");
-    let report = conversation.close().unwrap();
+    let report = session.close().unwrap();
     assert_eq!(report.hosts[0].connections, 1);
     assert_eq!(report.hosts[0].bytes_out, u64::try_from(server.next().len()).unwrap());
 }
@@ -137,14 +137,14 @@ fn what_the_caller_left_open_is_closed() {
     words.extend(file.clone());
     let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
     let egress = Egress::spawn(std::path::Path::new("/bin/sh"), &words);
-    let conversation = egress.serve(order(vec![rule("one.example", &[])]), &listener).unwrap();
+    let session = egress.serve(order(vec![rule("one.example", &[])]), &listener).unwrap();
     let pid = child_with(file.last().unwrap().to_str().unwrap());
     for entry in fs::read_dir(format!("/proc/{pid}/fd")).unwrap() {
         let open = fs::read_link(entry.unwrap().path()).unwrap();
         let ours = open.to_str().unwrap();
         assert!(ours != "/etc/passwd", "{ours} is still open");
     }
-    conversation.close().unwrap();
+    session.close().unwrap();
 }
 
 fn child_with(word: &str) -> u32 {

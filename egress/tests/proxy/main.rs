@@ -8,7 +8,6 @@
 )]
 
 mod clients;
-mod conversation;
 mod framing;
 mod idle;
 mod kernel;
@@ -19,5 +18,6 @@ mod plain;
 mod retry;
 mod servers;
 mod service;
+mod session;
 mod support;
 mod tunnels;

@@ -51,8 +51,8 @@ impl ProxyService {
         let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let proxy = listener.local_addr().unwrap();
         let order = order(vec![rule]);
-        let conversation = Egress::socket(&self.path).serve(order, &listener)?;
-        Ok(ProxyRun { proxy, conversation })
+        let session = Egress::socket(&self.path).serve(order, &listener)?;
+        Ok(ProxyRun { proxy, session })
     }
 }
 
@@ -106,7 +106,7 @@ fn a_service_ends_a_run_whose_client_hangs_up() {
     let service = ProxyService::new("hang-up", &words);
     let run = service.run(&[server.port]).unwrap();
     let mut tunnel = run.granted(&format!("one.example:{}", server.port));
-    drop(run.conversation);
+    drop(run.session);
     assert_eq!(rest(&mut tunnel), "");
     assert_eq!(server.next(), 0);
     assert_gone(run.proxy);

@@ -68,15 +68,15 @@ impl Drop for HostsFile {
 
 pub(crate) struct ProxyRun {
     pub(crate) proxy: SocketAddr,
-    pub(crate) conversation: EgressSession,
+    pub(crate) session: EgressSession,
 }
 
 impl ProxyRun {
     pub(crate) fn try_with(arguments: &[OsString], order: ServeOrder) -> Result<Self, EgressError> {
         let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
         let proxy = listener.local_addr().unwrap();
-        let conversation = Egress::spawn(program(), arguments).serve(order, &listener)?;
-        Ok(Self { proxy, conversation })
+        let session = Egress::spawn(program(), arguments).serve(order, &listener)?;
+        Ok(Self { proxy, session })
     }
 
     #[track_caller]
@@ -116,7 +116,7 @@ impl ProxyRun {
 
     #[track_caller]
     pub(crate) fn close(self) -> Report {
-        self.conversation.close().unwrap()
+        self.session.close().unwrap()
     }
 }
 

@@ -95,7 +95,7 @@ impl ChildLauncher {
         limit_sending(&control, deadline)?;
         first.send(&control)?;
         let socket = self.control_socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        wire::send_at_once(socket, b"conversation", &[theirs.as_fd()])?;
+        wire::send_at_once(socket, b"session", &[theirs.as_fd()])?;
         Ok(control)
     }
 

@@ -31,7 +31,7 @@ impl ControlSocket {
     /// Waits for the next session. Returns `None` after the last one.
     pub(super) fn next(&self, options: &Options) -> io::Result<Option<OwnedFd>> {
         loop {
-            let conversation = match self {
+            let session = match self {
                 Self::Listening(socket) => match accept_with(socket, SocketFlags::CLOEXEC) {
                     Ok(accepted) => accepted,
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => continue,
@@ -40,13 +40,13 @@ impl ControlSocket {
                 Self::Connected(socket) => match wire::receive(socket)? {
                     None => return Ok(None),
                     Some((_, mut fds)) => match (fds.pop(), fds.is_empty()) {
-                        (Some(conversation), true) => conversation,
+                        (Some(session), true) => session,
                         _ => return Err(io::Error::other("control socket: not one descriptor")),
                     },
                 },
             };
-            match options.check_client(conversation.as_fd()) {
-                Ok(()) => return Ok(Some(conversation)),
+            match options.check_client(session.as_fd()) {
+                Ok(()) => return Ok(Some(session)),
                 Err(refused) => eprintln!("toolexec-launch: {refused}"),
             }
         }

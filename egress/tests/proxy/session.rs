@@ -83,7 +83,7 @@ fn the_largest_order_is_served() {
     assert_eq!(report.hosts[63].name, name(63));
 }
 
-/// Returns the other end of the program's conversation.
+/// Returns the other end of the program's session.
 fn raw() -> (Child, OwnedFd) {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) =
@@ -215,7 +215,7 @@ fn hanging_up_ends_every_connection_at_once() {
     let mut waiting = run.granted(&format!("one.example:{}", quiet.port));
     let mut idle = run.connect();
     let begun = std::time::Instant::now();
-    drop(run.conversation);
+    drop(run.session);
     assert_eq!(rest(&mut waiting), "");
     assert_eq!(rest(&mut idle), "");
     assert!(std::io::copy(&mut tls, &mut std::io::sink()).is_err(), "the tunnel goes on");
