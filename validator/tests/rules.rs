@@ -165,7 +165,11 @@ fn similar_codes_are_suggested() {
         ("secret.aws-ky", "secret.aws-key"),
         ("layer.cgroups", "layer.cgroup"),
     ] {
-        assert_eq!(rule_docs::similar_codes(name).first().map(String::as_str), Some(first), "{name}");
+        assert_eq!(
+            rule_docs::similar_codes(name).first().map(String::as_str),
+            Some(first),
+            "{name}"
+        );
     }
     let family = rule_docs::similar_codes("risk.no-such-thing-at-all");
     assert!(family.len() > 2 && family.iter().all(|code| code.starts_with("risk.")), "{family:?}");

@@ -17,10 +17,7 @@ fn covering() -> Policy {
     let covers = "covers: none\n  # What is left out";
     let profiles =
         "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";
-    policy(
-        "embedded",
-        &[(covers, "covers: all\n  # What is left out"), ("profiles: {}", profiles)],
-    )
+    policy("embedded", &[(covers, "covers: all\n  # What is left out"), ("profiles: {}", profiles)])
 }
 
 /// Makes the good scene for the request and the time of the decision's tests.

@@ -57,12 +57,12 @@ const TERMS: [(&str, TermPlace, &[&str]); 32] = [
 ];
 
 /// Returns each former word of a name, with its standard term.
-pub fn former_in_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn former_in_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     former(Prose)
 }
 
 /// Returns each former word or phrase of prose, with its replacement.
-pub fn former_in_prose() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn former_in_prose() -> impl Iterator<Item = (&'static str, &'static str)> {
     former(Names)
 }
 
