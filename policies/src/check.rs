@@ -10,15 +10,14 @@ use crate::approval::SIGNATURE_FILES_MAX;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::model::{
-    AisPolicyRules, ApprovalOwner, ApprovalRules, CoveredRequests, LayerRules, PermissionRules,
-    PolicyRules, RiskFloors, SignaturesMin,
+    AisPolicyRules, ApprovalOwner, ApprovalRules, LayerRules, PermissionRules, PolicyRules,
+    RiskFloors, SignaturesMin,
 };
 use crate::permissions::{Domains, PermissionTerms, ShownInputs};
 use crate::problem::{PolicyError, Problems};
 use crate::raw::{
-    RawApproval, RawConstraints, RawCoveredRequests, RawGateMode, RawLayers, RawOutputs,
-    RawPermissions, RawPolicy, RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin,
-    WholeNumber,
+    RawApproval, RawConstraints, RawGateMode, RawLayers, RawOutputs, RawPermissions, RawPolicy,
+    RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin, WholeNumber,
 };
 use crate::reasons::GateMode;
 use crate::runtime::{RuntimeRule, is_slug};
@@ -59,7 +58,7 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
     let layers = layers(form.layers, &mut problems);
     let start_sec_max = start_sec_max(form.start_sec_max.as_ref(), &mut problems);
     let permissions = permissions(form.permissions, form.held_sec_max.0, &mut problems);
-    let ais = AisPolicyRules { covered: covered(&form.ais.covers), rules: form.ais.rules };
+    let ais = AisPolicyRules { covered: form.ais.covers, rules: form.ais.rules };
     if let Err(error) = ais.rules.check() {
         problems.add("ais.rules", error.to_string(), "see the table in docs/ais.md");
     }
@@ -165,18 +164,10 @@ fn permissions(
     }
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
-        covered: covered(&form.covers),
+        covered: form.covers,
         terms: PermissionTerms { domains, shown },
         answer_uids: form.answer_uids.into_iter().collect(),
         workflow_idle_sec: idle_sec,
-    }
-}
-
-fn covered(form: &RawCoveredRequests) -> CoveredRequests {
-    match form {
-        RawCoveredRequests::None => CoveredRequests::None,
-        RawCoveredRequests::CoreDraft => CoveredRequests::CoreDraft,
-        RawCoveredRequests::All => CoveredRequests::All,
     }
 }
 

@@ -15,6 +15,7 @@ pub mod aana;
 pub mod ais;
 mod approval;
 mod check;
+mod covered_requests;
 mod decision;
 mod evidence;
 mod findings;

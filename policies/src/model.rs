@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use validator::RiskLevel;
 
 use crate::ais::AisRules;
+use crate::covered_requests::CoveredRequests;
 use crate::evidence::SubmissionOrigin;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
@@ -44,15 +45,6 @@ pub(crate) struct PermissionRules {
     pub(crate) terms: PermissionTerms,
     pub(crate) answer_uids: BTreeSet<u32>,
     pub(crate) workflow_idle_sec: Option<u64>,
-}
-
-model::closed_set! {
-    /// The requests that a check covers, by their author.
-    pub(crate) enum CoveredRequests {
-        None = "none",
-        CoreDraft = "core_draft",
-        All = "all",
-    }
 }
 
 /// The people who may approve, and the form of an approval.

@@ -7,8 +7,9 @@ use model::Sha256;
 use validator::Request;
 
 use crate::check;
+use crate::covered_requests::CoveredRequests;
 use crate::limits::Ceilings;
-use crate::model::{CoveredRequests, PolicyRules};
+use crate::model::PolicyRules;
 use crate::permissions::PermissionTerms;
 use crate::problem::{PolicyError, PolicyProblem};
 use crate::runtime::RuntimeRule;

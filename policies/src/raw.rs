@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ais::AisRules;
+use crate::covered_requests::CoveredRequests;
 pub(crate) use crate::number::{ByteCount, MilliCores, MilliPercent, WholeNumber};
 
 #[derive(serde::Deserialize)]
@@ -55,7 +56,7 @@ pub(crate) struct RawPolicy {
 pub(crate) struct RawAis {
     /// The requests that need a bundle: `none`, `core_draft` (an agent's drafts) or `all`. Any
     /// value but `none` needs `ais_trust` in the daemon's configuration.
-    pub(crate) covers: RawCoveredRequests,
+    pub(crate) covers: CoveredRequests,
     /// The rules for a bundle. A missing rule has its shipped value.
     pub(crate) rules: AisRules,
 }
@@ -65,7 +66,7 @@ pub(crate) struct RawAis {
 pub(crate) struct RawPermissions {
     /// The requests that need a permission for their agent: `none`, `core_draft` (an agent's
     /// drafts) or `all`.
-    pub(crate) covers: RawCoveredRequests,
+    pub(crate) covers: CoveredRequests,
     /// Directories below it that sort permission requests by the people who answer; `null` means
     /// none.
     #[serde(deserialize_with = "Option::deserialize")]
@@ -78,17 +79,6 @@ pub(crate) struct RawPermissions {
     /// After this many seconds without a request, a run or an answer, the workflow of an `x-agent`
     /// ends, and its permissions with it; never if left out. At least `held_sec_max`.
     pub(crate) workflow_idle_sec: Option<WholeNumber>,
-}
-
-/// The aliases are in policies that records of before name by digest.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RawCoveredRequests {
-    #[serde(alias = "nobody")]
-    None,
-    CoreDraft,
-    #[serde(alias = "everybody")]
-    All,
 }
 
 #[derive(serde::Deserialize)]

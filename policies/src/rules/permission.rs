@@ -1,11 +1,10 @@
 //! The permission check as one rule of the decision. Policy says which requests it covers; the
 //! evidence contains the answers of people. A missing answer must never count as an approval.
 
-use validator::{Code, Request, RequestedBy};
+use validator::{Code, Request};
 
 use crate::evidence::PermissionEvidence;
 use crate::findings::Findings;
-use crate::model::CoveredRequests;
 use crate::permissions::{PermissionSource, ToolAuthorizationState, ToolName};
 use crate::policy::Policy;
 use crate::reasons::{PermissionFinding, RuleName};
@@ -13,20 +12,6 @@ use crate::reasons::{PermissionFinding, RuleName};
 const RULE: RuleName = RuleName::Permission;
 /// The name of the agent in requests that name none.
 const UNNAMED: &str = "unknown";
-
-impl CoveredRequests {
-    /// Returns whether the check covers the request. A request that names an agent is covered as
-    /// well, so that naming oneself is not a way around the check.
-    pub(crate) fn covers(self, request: &Request) -> bool {
-        match self {
-            Self::None => false,
-            Self::CoreDraft => {
-                request.requested_by() == RequestedBy::CoreDraft || request.agent().is_some()
-            }
-            Self::All => true,
-        }
-    }
-}
 
 pub(crate) fn judge(
     request: &Request,

@@ -51,7 +51,7 @@ impl<'a> AgentsPageHost<'a> {
             ("medium: 0", "medium: 1"),
             ("high: 0", "high: 1"),
             ("held_sec_max: 0", "held_sec_max: 3600"),
-            ("covers: nobody\n  # Directories", "covers: core_draft\n  # Directories"),
+            ("covers: none\n  # Directories", "covers: core_draft\n  # Directories"),
         ] {
             assert!(config.policy.contains(from), "{from} is not in the policy");
             config.policy = config.policy.replacen(from, to, 1);
