@@ -55,8 +55,20 @@ impl std::error::Error for FillError {}
 /// # Errors
 /// [`FillError`]: a key is missing, or its empty value cannot be separated from the text.
 pub fn fill_approval(bytes: &[u8], by: &OneLine, at: UtcTime) -> Result<FilledRequest, FillError> {
+    fill(bytes, by.as_str(), at)
+}
+
+/// Fills in the approver `placeholder`, for checks and digests that do not depend on the approver.
+///
+/// # Errors
+/// As [`fill_approval`].
+pub fn fill_placeholder_approval(bytes: &[u8], at: UtcTime) -> Result<FilledRequest, FillError> {
+    fill(bytes, "placeholder", at)
+}
+
+fn fill(bytes: &[u8], by: &str, at: UtcTime) -> Result<FilledRequest, FillError> {
     let text = std::str::from_utf8(bytes).map_err(|_| FillError::FrontMatter)?;
-    let values = [("approved_by", yaml(by.as_str())), ("approved_utc", yaml(&at.to_string()))];
+    let values = [("approved_by", yaml(by)), ("approved_utc", yaml(&at.to_string()))];
     let mut unread = Report::default();
     let document = RequestDocument::read(text, REQUEST_FRONT_MATTER_MAX, &mut unread);
     let entries = entries(&document).ok_or(FillError::FrontMatter)?;

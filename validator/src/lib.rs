@@ -56,7 +56,7 @@ mod violation;
 mod warnings;
 mod yaml;
 
-pub use approval_fill::{FillError, FilledRequest, fill_approval};
+pub use approval_fill::{FillError, FilledRequest, fill_approval, fill_placeholder_approval};
 pub use code::Code;
 pub use command::{command_words, shell_words};
 pub use compose::{

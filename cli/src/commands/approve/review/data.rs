@@ -25,8 +25,6 @@ use crate::output::human;
 /// Limit of kept bytes per input. The rest is not shown.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-const PLACEHOLDER_APPROVER: &str = "somebody";
-
 pub(crate) struct ReviewData {
     /// The path of the request, as typed.
     pub(crate) path: PathBuf,
@@ -88,16 +86,12 @@ impl ReviewData {
             }
             Err(error) => return Err(error.into()),
         };
-        case.load(&submission, approver)?;
+        case.load(&submission, approver);
         case.check(&submission, texts)?;
         Ok(case)
     }
 
-    fn load(
-        &mut self,
-        submission: &SubmissionFiles,
-        approver: Option<(&OneLine, UtcTime)>,
-    ) -> Result<(), Failure> {
+    fn load(&mut self, submission: &SubmissionFiles, approver: Option<(&OneLine, UtcTime)>) {
         self.original = submission.bytes().to_vec();
         self.bytes.clone_from(&self.original);
         self.signature_files =
@@ -106,18 +100,17 @@ impl ReviewData {
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         self.unread_signatures = submission.unread_signatures().to_vec();
         self.ais = submission.ais().clone();
-        let placeholder: OneLine = PLACEHOLDER_APPROVER.parse().map_err(|_| {
-            Failure::Message("the placeholder name: invalid; help: report this as a bug".into())
-        })?;
-        let (by, at) = approver.unwrap_or((&placeholder, clock::now()));
-        self.filled = validator::fill_approval(&self.original, by, at).map(|filled| {
+        let filled = match approver {
+            Some((by, at)) => validator::fill_approval(&self.original, by, at),
+            None => validator::fill_placeholder_approval(&self.original, clock::now()),
+        };
+        self.filled = filled.map(|filled| {
             self.bytes = filled.bytes;
             filled.keys
         });
         if approver.is_none() {
             self.filled_on_approval = self.filled.clone().unwrap_or_default();
         }
-        Ok(())
     }
 
     fn check(&mut self, submission: &SubmissionFiles, texts: InputTexts) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use records::reason_with_help;
 use serde_json::Value;
 use validator::{
     Draft, DraftCheck, FileLocation, OwnerUid, REQUEST_BYTES_MAX, Request, Violation,
-    fill_approval, read_json,
+    fill_placeholder_approval, read_json,
 };
 
 use super::error::AisCommandError;
@@ -75,11 +75,7 @@ pub(super) fn request(path: &Path) -> Result<Request, AisCommandError> {
 /// Reads a request, or a draft with a placeholder approval, which does not change what it does.
 pub(super) fn request_or_draft(path: &Path) -> Result<Request, AisCommandError> {
     let text = bytes(path, REQUEST_BYTES_MAX)?;
-    let placeholder = "somebody".parse().map_err(|_| {
-        let why = "the placeholder name: invalid; help: report this as a bug";
-        AisCommandError::Invalid(why.to_owned())
-    })?;
-    match fill_approval(&text, &placeholder, clock::now()) {
+    match fill_placeholder_approval(&text, clock::now()) {
         Ok(filled) => check(path, filled.bytes),
         Err(_) => check(path, text),
     }
