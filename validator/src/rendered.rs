@@ -210,14 +210,15 @@ fn report_title(title: &str, spot: SourceSpan, report: &mut Report) {
 
 /// Returns true if a reader takes a heading for this title, ignoring case, spaces and punctuation.
 fn is_title(text: &str, title: &str) -> bool {
-    normalized_title(text) == normalized_title(title)
-        || crate::confusable::are_alike(&normalized_title(text), &normalized_title(title))
+    let spelled = |text: &str| -> String { title_letters(text).collect() };
+    title_letters(text).eq(title_letters(title))
+        || crate::confusable::are_alike(&spelled(text), &spelled(title))
 }
 
-fn normalized_title(text: &str) -> String {
+/// Returns the letters and digits of a heading in lower case, without a number before them.
+fn title_letters(text: &str) -> impl Iterator<Item = char> {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
-    let numbered = letters.skip_while(char::is_ascii_digit);
-    numbered.flat_map(char::to_lowercase).collect()
+    letters.skip_while(char::is_ascii_digit).flat_map(char::to_lowercase)
 }
 
 /// Returns true if a page may show this line as a section's title, or if that is uncertain.
@@ -226,7 +227,7 @@ pub(crate) fn could_be_title(line: &str, titles: &[&str]) -> bool {
     let Some(text) = line.trim_start_matches(marks).strip_prefix('#') else { return false };
     let plain =
         text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" #.,:;()/'\"-".contains(&byte));
-    !plain || titles.iter().any(|title| normalized_title(text) == normalized_title(title))
+    !plain || titles.iter().any(|title| title_letters(text).eq(title_letters(title)))
 }
 
 /// Returns true if a line underlines the one above it, which a page then shows as a heading.
