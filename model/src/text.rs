@@ -58,6 +58,9 @@ pub fn is_deceptive(c: char) -> bool {
 /// Returns whether the text contains a character that a name must not contain.
 #[must_use]
 pub fn has_deceptive(text: &str) -> bool {
+    if text.is_ascii() {
+        return text.bytes().any(|byte| byte.is_ascii_control());
+    }
     text.chars().any(is_deceptive)
 }
 

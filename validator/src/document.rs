@@ -47,7 +47,7 @@ impl<'a> RequestDocument<'a> {
     /// Splits the text, reads its front matter, and checks the characters of the whole text.
     pub(crate) fn read(text: &'a str, most: FrontMatterMax, report: &mut Report) -> Self {
         let lines = model::lines(text);
-        text::check(&lines, report);
+        text::check(text, &lines, report);
         let Some(close) = closing_line(lines.iter().copied()) else {
             report_missing(&lines, report);
             return Self {

@@ -90,8 +90,9 @@ pub(crate) fn read(bytes: &[u8], context: &CheckContext<'_>) -> RequestReading {
 /// Returns the lines of the front matter that contain a comment. Their values are then read a
 /// second time, as prose, which is never stricter.
 fn comments<'a>(lines: &[TextLine<'a>]) -> Vec<TextLine<'a>> {
-    let commented =
-        |text: &str| text.starts_with('#') || text.contains(" #") || text.contains("\t#");
+    let commented = |text: &str| {
+        text.contains('#') && (text.starts_with('#') || text.contains(" #") || text.contains("\t#"))
+    };
     lines.iter().filter(|line| commented(line.text)).copied().collect()
 }
 

@@ -7,6 +7,7 @@ use crate::code::Code;
 use crate::document::RequestDocument;
 use crate::rendered::{self, RenderedPage};
 use crate::report::Report;
+use crate::text::has_byte;
 
 /// The sections of pure code.
 pub(crate) const CODE: &str = "Code";
@@ -179,13 +180,17 @@ fn may_differ(line: &TextLine<'_>) -> bool {
     let hashes = text.starts_with("###") || heading(text).is_some();
     let trimmed = text.trim_end();
     let underlines = trimmed.ends_with('-') && !trimmed.bytes().any(|b| b.is_ascii_alphabetic());
-    underlines
-        || text.bytes().any(|byte| byte == b'<' || byte == b'\r')
-        || text.as_bytes().windows(2).any(|pair| match pair {
-            b"##" => !hashes,
-            b"``" | b"~~" | b"]:" => true,
-            _ => false,
-        })
+    // Nearly every line has none of the marks below.
+    let is_mark = |byte| matches!(byte, b'<' | b'\r' | b'#' | b'`' | b'~' | b']');
+    let marks_differ = || {
+        text.bytes().any(|byte| byte == b'<' || byte == b'\r')
+            || text.as_bytes().windows(2).any(|pair| match pair {
+                b"##" => !hashes,
+                b"``" | b"~~" | b"]:" => true,
+                _ => false,
+            })
+    };
+    underlines || has_byte(text, is_mark) && marks_differ()
 }
 
 /// Returns the lines of the headings that are hidden from a Markdown reader.

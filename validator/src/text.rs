@@ -8,29 +8,43 @@ use crate::report::Report;
 
 /// Decodes text. Invalid UTF-8 is reported and replaced, so that the other rules can be checked.
 pub(crate) fn decode<'a>(bytes: &'a [u8], report: &mut Report) -> std::borrow::Cow<'a, str> {
-    if let Err(error) = std::str::from_utf8(bytes) {
-        let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let line = valid.split(|&byte| byte == b'\n').count();
-        report.error(
-            Code::TextNotUtf8,
-            SourceSpan::new(line, 0),
-            "file: not UTF-8 from this line on",
-        );
-    }
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return text.into(),
+        Err(error) => error,
+    };
+    let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+    let line = valid.split(|&byte| byte == b'\n').count();
+    report.error(Code::TextNotUtf8, SourceSpan::new(line, 0), "file: not UTF-8 from this line on");
     String::from_utf8_lossy(bytes)
 }
 
-/// Reports every misleading character, each kind once per line.
-pub(crate) fn check(lines: &[TextLine<'_>], report: &mut Report) {
+/// Returns true if a byte of the text passes the test. A piece is tested to its end, so that the
+/// compiler tests many bytes at once.
+pub(crate) fn has_byte(text: &str, is: impl Fn(u8) -> bool) -> bool {
+    const PIECE: usize = 64;
+    let mut pieces = text.as_bytes().chunks(PIECE);
+    pieces.any(|piece| piece.iter().fold(false, |seen, byte| seen | is(*byte)))
+}
+
+/// Reports every misleading character of the text, each kind once per line.
+pub(crate) fn check(text: &str, lines: &[TextLine<'_>], report: &mut Report) {
+    // Nearly every text is plain, and nearly every line of the others.
+    if !has_byte(text, |byte| byte != b'\n' && !is_plain(byte)) {
+        return;
+    }
     for line in lines {
-        // Nearly every line is ASCII without controls; only the others need a closer check.
-        if line.text.bytes().all(|byte| (b' '..0x7f).contains(&byte)) {
+        if line.text.bytes().all(is_plain) {
             continue;
         }
         check_line(line, report);
         check_words(line, report);
         confusable::check_line(line, report);
     }
+}
+
+/// ASCII without controls.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..0x7f)
 }
 
 /// Reports an invisible character between plain letters: it hides the word from a search.

@@ -16,7 +16,7 @@ use crate::violation::Violation;
 pub fn input_warnings(text: &str) -> Vec<Violation> {
     let mut report = Report::default();
     let lines = model::lines(text);
-    text::check(&lines, &mut report);
+    text::check(text, &lines, &mut report);
     mark_imitations(&lines, &mut report);
     mark_secrets(text, &lines, &mut report);
     mark_installs(&lines, &mut report);

@@ -103,7 +103,7 @@ fn check_one_line(
 ) -> Result<Vec<String>, Vec<Violation>> {
     let mut report = Report::default();
     let lines = model::lines(text);
-    text::check(&lines, &mut report);
+    text::check(text, &lines, &mut report);
     let section = Section { title: "Command", spot: SourceSpan::new(1, 1), lines };
     match read(&section, &mut report) {
         Some(argv) if !report.failed() => Ok(argv),

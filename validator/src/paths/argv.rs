@@ -4,14 +4,14 @@ use model::{SourceSpan, quote};
 
 use super::{
     PathKind, REPORTED_PER_LINE_MAX, has_file_url, has_traversal, host_kind, is_home, is_windows,
-    kind_of_absolute,
+    kind_of_absolute, scheme_end,
 };
 use crate::report::Report;
 
 /// Returns the absolute paths of a word: the word itself, or the text after `=`, `:`, `,`, `@` or
 /// an attached short option. Text after `scheme://` belongs to a URL.
 pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
-    let end = word.find("://").map_or(word.len(), |at| at + 1);
+    let end = scheme_end(word).map_or(word.len(), |at| at + 1);
     let mut found = Vec::new();
     let mut start = 0;
     for piece in word.get(..end).unwrap_or(word).split_inclusive(['=', ':', ',', '@']) {

@@ -1,6 +1,8 @@
 //! Finds paths of the host in prose: `read /etc/passwd` instructs, `unlike /etc/passwd` mentions.
 
-use super::{PathKind, has_file_url, has_traversal, host_kind, is_windows, kind_of_absolute};
+use super::{
+    PathKind, has_file_url, has_traversal, host_kind, is_windows, kind_of_absolute, scheme_end,
+};
 use crate::prose_analysis::{self, MentionKind, ProseToken, lower};
 use crate::table::WordTable;
 
@@ -168,7 +170,7 @@ fn kind_of_word(words: &[ProseToken<'_>], index: usize, listing: bool) -> Option
     if has_file_url(text) || is_windows(text) {
         return Some(PathKind::Host);
     }
-    let end = text.find("://").unwrap_or(text.len());
+    let end = scheme_end(text).unwrap_or(text.len());
     let mut pieces = text.get(..end)?.split(['=', ':', '@']);
     pieces.find_map(|piece| host_kind(piece).or_else(|| kind_of_file(piece, listing)))
 }

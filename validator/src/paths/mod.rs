@@ -132,12 +132,18 @@ fn is_windows(text: &str) -> bool {
         })
 }
 
+/// Returns the end of a URL's scheme. Most words have no colon, and need no search.
+fn scheme_end(text: &str) -> Option<usize> {
+    if text.contains(':') { text.find("://") } else { None }
+}
+
 fn has_file_url(text: &str) -> bool {
-    text.match_indices("file:").any(|(at, found)| {
-        let before = text.get(..at).and_then(|head| head.chars().next_back());
-        let after = text.get(at + found.len()..).unwrap_or("");
-        after.starts_with('/') && !before.is_some_and(char::is_alphanumeric)
-    })
+    text.contains(':')
+        && text.match_indices("file:").any(|(at, found)| {
+            let before = text.get(..at).and_then(|head| head.chars().next_back());
+            let after = text.get(at + found.len()..).unwrap_or("");
+            after.starts_with('/') && !before.is_some_and(char::is_alphanumeric)
+        })
 }
 
 fn has_traversal(word: &str) -> bool {

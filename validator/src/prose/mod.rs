@@ -15,6 +15,7 @@ use crate::prose_analysis::{self, MentionKind, ProseToken};
 use crate::report::Report;
 use crate::secrets;
 use crate::shells;
+use crate::text::has_byte;
 use crate::yaml::{YamlNode, YamlValue};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,8 @@ pub(crate) fn check(lines: &[TextLine<'_>], strict: bool, report: &mut Report) {
 
 /// Checks the values of the front matter: a secret may hide behind YAML's escapes.
 pub(crate) fn check_front_matter(front: &YamlNode, lines: &[TextLine<'_>], report: &mut Report) {
-    let escapes = lines.iter().any(|line| line.text.contains(['\\', '\'']));
+    let escapes =
+        lines.iter().any(|line| has_byte(line.text, |byte| matches!(byte, b'\\' | b'\'')));
     front.each_scalar(&mut |text, spot| {
         // The raw text is checked already; the value after YAML's unescaping may differ from it.
         if !escapes && spot.width > 0 {
