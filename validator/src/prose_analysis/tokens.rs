@@ -32,9 +32,13 @@ pub(crate) struct ProseToken<'a> {
 const ABBREVIATIONS: WordTable =
     WordTable::new(&["approx", "ca", "cf", "e.g", "etc", "fig", "i.e", "incl", "no", "resp", "vs"]);
 
-pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ProseToken<'a>> {
+/// The most words for which memory is reserved: a hostile text has few long ones.
+const RESERVED_MAX: usize = 1024;
+
+pub(crate) fn read<'a>(lines: impl Iterator<Item = &'a str> + Clone) -> Vec<ProseToken<'a>> {
+    let bytes: usize = lines.clone().map(str::len).sum();
     let mut reader = ProseTokenizer {
-        words: Vec::new(),
+        words: Vec::with_capacity((bytes / 5).min(RESERVED_MAX)),
         start: TokenStart::Sentence,
         in_code: false,
         piped: false,
@@ -73,15 +77,20 @@ struct ProseTokenizer<'a> {
 
 impl<'a> ProseTokenizer<'a> {
     fn line(&mut self, number: usize, line: &'a str) {
-        let mut from = 0;
-        let mut before = ' ';
-        for (at, c) in line.char_indices() {
-            if separates(c, before, line, at) {
+        let (mut from, mut at) = (0, 0);
+        while let Some(byte) = line.as_bytes().get(at) {
+            if INSIDE_WORDS[usize::from(*byte)] {
+                at += 1;
+                continue;
+            }
+            let Some(c) = line.get(at..).and_then(|rest| rest.chars().next()) else { break };
+            let end = at + c.len_utf8();
+            if separates(c, line, at) {
                 self.word(number, line, from, at);
                 self.apply_separator(c);
-                from = at + c.len_utf8();
+                from = end;
             }
-            before = c;
+            at = end;
         }
         self.word(number, line, from, line.len());
     }
@@ -135,7 +144,36 @@ impl<'a> ProseTokenizer<'a> {
     }
 }
 
-fn separates(c: char, before: char, line: &str, at: usize) -> bool {
+/// True for the ASCII bytes that [`separates`] passes.
+static INSIDE_WORDS: [bool; 256] = {
+    let mut inside = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        inside[byte as usize] = !matches!(
+            byte,
+            b'"' | b'`'
+                | b','
+                | b';'
+                | b'('
+                | b')'
+                | b'['
+                | b']'
+                | b'{'
+                | b'}'
+                | b'<'
+                | b'>'
+                | b'|'
+                | b'*'
+                | b'\''
+                | b' '
+                | b'\t'..=b'\r'
+        );
+        byte += 1;
+    }
+    inside
+};
+
+fn separates(c: char, line: &str, at: usize) -> bool {
     match c {
         '"' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '<' | '>' | '|' | '*' => true,
         '\u{ab}' | '\u{bb}' | '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2013}' | '\u{2014}' => {
@@ -143,8 +181,9 @@ fn separates(c: char, before: char, line: &str, at: usize) -> bool {
         }
         // An apostrophe is part of a word; a single quote is not.
         '\'' | '\u{2018}' | '\u{2019}' => {
+            let before = line.get(..at).and_then(|head| head.chars().next_back());
             let after = line.get(at + c.len_utf8()..).and_then(|rest| rest.chars().next());
-            !(before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric))
+            !(before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric))
         }
         _ => c.is_whitespace(),
     }
@@ -152,6 +191,9 @@ fn separates(c: char, before: char, line: &str, at: usize) -> bool {
 
 /// Strips leading punctuation. A path's dots, an option's dashes and `$HOME` are parts of the word.
 fn trim_start(raw: &str) -> &str {
+    if raw.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric) {
+        return raw;
+    }
     let bare = raw.trim_start_matches(['_', '#', '+', '!', '?', ':', '=', '&', '%', '^']);
     let bare = if bare.starts_with("$HOME") { bare } else { bare.trim_start_matches('$') };
     if bare.bytes().all(|byte| byte == b'-')
@@ -163,8 +205,26 @@ fn trim_start(raw: &str) -> &str {
 }
 
 fn trim_end(bare: &str) -> &str {
+    if bare.as_bytes().last().is_some_and(u8::is_ascii_alphanumeric) {
+        return bare;
+    }
     if bare == ".." || bare.ends_with("/..") {
         return bare;
     }
     bare.trim_end_matches(['.', ':', '!', '?', '_', '#', '$', '+', '=', '-', '&', '\u{2026}'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INSIDE_WORDS, separates};
+
+    #[test]
+    fn bytes_inside_words_separate_nothing() {
+        for byte in 0..128_u8 {
+            let c = char::from(byte);
+            let line = format!(" {c} ");
+            assert_eq!(INSIDE_WORDS[usize::from(byte)], !separates(c, &line, 1), "{c:?}");
+        }
+        assert!(!INSIDE_WORDS[128..].contains(&true));
+    }
 }
