@@ -4,8 +4,11 @@
 /// Returns true if bash would expand braces in the word as written, with its quotes. The result is
 /// meaningless for a word with a bare `$` or backquote; such a word is refused anyway.
 pub(crate) fn expands(raw: &[char]) -> bool {
+    if !raw.contains(&'{') {
+        return false;
+    }
     let bare = bare_flags(raw);
-    if !bare.contains(&true) || !raw.contains(&'{') {
+    if !bare.contains(&true) {
         return false;
     }
     let closing = closing(raw, &bare);

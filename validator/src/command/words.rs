@@ -37,7 +37,9 @@ pub(crate) fn split(
     report: &mut Report,
 ) -> Vec<ShellWord> {
     let before = line.text.get(..part.start).unwrap_or("").chars().count();
-    let chars: Vec<char> = line.text.get(part).unwrap_or("").chars().collect();
+    let shown = line.text.get(part).unwrap_or("");
+    let mut chars = Vec::with_capacity(shown.len());
+    chars.extend(shown.chars());
     let mut splitter = Splitter {
         chars: &chars,
         at: 0,
@@ -191,21 +193,27 @@ impl Splitter<'_, '_> {
         self.bracket = None;
         self.named = false;
         let Some(start) = self.started.take() else { return };
-        let marked = std::mem::take(&mut self.word);
-        let raw = start..self.at;
-        if let Some(tilde) = expansions::home_tilde(&marked) {
-            self.report_home(tilde, &marked, raw.clone());
+        let mut marked = std::mem::take(&mut self.word);
+        self.end_marked(&marked, start..self.at);
+        // The next word uses the same memory.
+        marked.clear();
+        self.word = marked;
+    }
+
+    fn end_marked(&mut self, marked: &[QuotedChar], raw: Range<usize>) {
+        if let Some(tilde) = expansions::home_tilde(marked) {
+            self.report_home(tilde, marked, raw.clone());
         }
         if braces::expands(self.chars.get(raw.clone()).unwrap_or_default()) {
             let what = "braces that bash would expand";
             self.report_once(raw.clone(), Code::CommandExpansion, what, QUOTE_IT);
         }
-        if self.words.is_empty() && expansions::assignment(&marked).is_some() {
+        if self.words.is_empty() && expansions::assignment(marked).is_some() {
             let hint = "remove it; policy sets the environment";
             let what = "an assignment before the command name";
             return self.report_once(raw, Code::CommandAssignment, what, hint);
         }
-        self.finish(&marked, raw);
+        self.finish(marked, raw);
     }
 
     fn report_home(&mut self, tilde: usize, marked: &[QuotedChar], raw: Range<usize>) {
@@ -220,7 +228,8 @@ impl Splitter<'_, '_> {
     fn finish(&mut self, marked: &[QuotedChar], raw: Range<usize>) {
         let quoted = marked.iter().any(|(_, how)| *how != CharQuoting::Bare);
         let seen = marked.iter().filter(|(_, how)| *how != CharQuoting::QuoteEnd);
-        let text: String = seen.map(|(c, _)| *c).collect();
+        let mut text = String::with_capacity(marked.len());
+        text.extend(seen.map(|(c, _)| *c));
         // After an assignment, no word is reserved.
         let first = self.words.is_empty() && !self.reported.contains(&Code::CommandAssignment);
         if first && !quoted && expansions::is_reserved(&text) {

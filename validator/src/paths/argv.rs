@@ -11,6 +11,9 @@ use crate::report::Report;
 /// Returns the absolute paths of a word: the word itself, or the text after `=`, `:`, `,`, `@` or
 /// an attached short option. Text after `scheme://` belongs to a URL.
 pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
+    if !word.contains('/') {
+        return Vec::new();
+    }
     let end = scheme_end(word).map_or(word.len(), |at| at + 1);
     let mut found = Vec::new();
     let mut start = 0;
@@ -32,6 +35,11 @@ pub(crate) fn absolute_in(word: &str) -> Vec<&str> {
 
 /// Checks a word that is not code, and returns the number of violations.
 pub(crate) fn check_word(word: &str, spot: SourceSpan, report: &mut Report) -> usize {
+    // Most words have no character that any test below looks for.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    if word != ".." && word.bytes().all(is_plain) {
+        return 0;
+    }
     let mut wrong: Vec<(PathKind, &str)> =
         absolute_in(word).into_iter().map(|path| (kind_of_absolute(path), path)).collect();
     // An argument may be JSON or a list; there, only paths known to be on the host count.

@@ -97,7 +97,7 @@ fn kind_of_absolute(path: &str) -> PathKind {
 pub(crate) fn below_in(path: &str) -> Option<String> {
     let rest = path.strip_prefix('/')?;
     let mut parts = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
-    (parts.next() == Some("in")).then(|| parts.collect::<Vec<_>>().join("/"))
+    (parts.next() == Some("in")).then(|| joined(parts))
 }
 
 /// Returns the name of a relative path below the working directory /in.
@@ -105,8 +105,18 @@ pub(crate) fn relative(path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains("://") {
         return None;
     }
-    let parts = path.split('/').filter(|part| !part.is_empty() && *part != ".");
-    Some(parts.collect::<Vec<_>>().join("/"))
+    Some(joined(path.split('/').filter(|part| !part.is_empty() && *part != ".")))
+}
+
+fn joined<'p>(parts: impl Iterator<Item = &'p str>) -> String {
+    let mut path = String::new();
+    for part in parts {
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path.push_str(part);
+    }
+    path
 }
 
 /// Returns true for a home directory: `~`, `~/x`, `~root/x`, `$HOME/x`, `%USERPROFILE%\x`.
