@@ -8,8 +8,9 @@
 use std::fmt;
 
 use model::Sha256;
-use p256::ecdsa::signature::{Signer as _, Verifier as _};
-use p256::ecdsa::{Signature, SigningKey, VerifyingKey};
+use p256::ecdsa::signature::Signer as _;
+use p256::ecdsa::{Signature, SigningKey};
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use ssh_key::private::{EcdsaKeypair, KeypairData};
 use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
@@ -193,10 +194,15 @@ impl PublicResultKey {
 
     /// Returns whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
+        Signature::from_der(der).is_ok_and(|it| self.made(message, &it))
+    }
+
+    /// Returns whether the signature is one of this key over these bytes.
+    pub(crate) fn made(&self, message: &[u8], signature: &Signature) -> bool {
         let point = self.spki.get(spki::P256_HEAD.len()..).unwrap_or_default();
-        let key = VerifyingKey::from_sec1_bytes(point);
-        let signature = Signature::from_der(der);
-        matches!((key, signature), (Ok(key), Ok(it)) if key.verify(message, &it).is_ok())
+        // `ring` verifies several times as quickly as `p256`.
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+        key.verify(message, &signature.to_bytes()).is_ok()
     }
 
     /// Returns `SHA256:…`, as `ssh-keygen -l` prints it.

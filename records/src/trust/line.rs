@@ -3,7 +3,6 @@
 
 use model::UtcTime;
 use p256::ecdsa::{Signature, VerifyingKey};
-use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use ssh_key::public::KeyData;
 use ssh_key::{Algorithm, EcdsaCurve, PublicKey, SshSig};
 
@@ -25,38 +24,29 @@ pub(super) struct ResultSigner {
     pub(super) statements: Option<StatementKey>,
 }
 
-/// A P-256 key for many signatures. Verifies with the faster of two libraries.
+/// A P-256 key whose point is on the curve.
 #[derive(Debug)]
-pub(crate) struct StatementKey {
-    public: PublicResultKey,
-    fast: UnparsedPublicKey<Vec<u8>>,
-}
+pub(crate) struct StatementKey(PublicResultKey);
 
 impl StatementKey {
     fn of(public: PublicResultKey) -> Option<Self> {
         let point = public.key().key_data().ecdsa()?.as_sec1_bytes();
-        // Reject a point that is not on the curve.
         VerifyingKey::from_sec1_bytes(point).ok()?;
-        let quick = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.to_owned());
-        Some(Self { public, fast: quick })
+        Some(Self(public))
     }
 
     pub(crate) fn public(&self) -> &PublicResultKey {
-        &self.public
+        &self.0
     }
 
     /// Returns whether the DER signature is one of this key over these bytes.
     pub(crate) fn accepts(&self, message: &[u8], der: &[u8]) -> bool {
-        Signature::from_der(der).is_ok_and(|it| self.fits(message, &it))
+        self.0.accepts(message, der)
     }
 
     /// Returns whether the signature in an SSH signature is one of this key over these bytes.
     pub(super) fn accepts_ssh(&self, message: &[u8], signature: &ssh_key::Signature) -> bool {
-        Signature::try_from(signature).is_ok_and(|it| self.fits(message, &it))
-    }
-
-    fn fits(&self, message: &[u8], signature: &Signature) -> bool {
-        self.fast.verify(message, &signature.to_bytes()).is_ok()
+        Signature::try_from(signature).is_ok_and(|it| self.0.made(message, &it))
     }
 }
 
