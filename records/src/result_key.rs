@@ -1,8 +1,8 @@
 //! The result key: one ECDSA P-256 key, held here or by an agent, and the formats of its public
 //! half. The private half must never leave this module except as the file that
 //! [`crate::key_files`] writes. It may sign only results (in their SSH namespace and as DSSE, whose
-//! encoding nothing else uses) and its rotation. `ssh_key` and, during one signature, `p256` zero
-//! their private bytes on drop. Stack and registers are not wiped; [`crate::key_protection`]
+//! encoding nothing else uses) and its rotation. `ssh_key` and `p256` zero their private bytes on
+//! drop. Stack and registers are not wiped; [`crate::key_protection`]
 //! protects them from core files and other processes.
 
 use std::fmt;
@@ -31,8 +31,34 @@ pub struct ResultKey {
 
 enum ResultKeyHolder {
     /// Boxed, because a move would leave copies behind.
-    Local(Box<PrivateKey>),
+    Local(Box<LocalKey>),
     Agent(Box<AgentKey>),
+}
+
+/// The key as its file has it, and the same key ready to sign.
+struct LocalKey {
+    file: PrivateKey,
+    signing: SigningKey,
+}
+
+impl LocalKey {
+    /// Accepts an unlocked P-256 key whose halves match: no record could be verified otherwise.
+    fn new(file: PrivateKey, public: &PublicResultKey) -> Result<Box<Self>, ResultKeyProblem> {
+        let KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) = file.key_data() else {
+            return Err(ResultKeyProblem::NotPlainP256);
+        };
+        let signing = SigningKey::from_slice(private.as_slice());
+        let signing = signing.map_err(|_| ResultKeyProblem::HalvesDiffer)?;
+        if signing.verifying_key().to_encoded_point(false).as_bytes() != public.point() {
+            return Err(ResultKeyProblem::HalvesDiffer);
+        }
+        Ok(Box::new(Self { file, signing }))
+    }
+
+    /// Signs deterministically (RFC 6979).
+    fn sign(&self, message: &[u8]) -> Result<Signature, ssh_key::Error> {
+        self.signing.try_sign(message).map_err(|_| ssh_key::Error::Crypto)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +79,10 @@ impl ResultKey {
 
     /// Accepts an unlocked P-256 key with matching halves.
     pub(crate) fn from_private(private: PrivateKey) -> Result<Self, ResultKeyProblem> {
-        if !matches!(private.key_data(), KeypairData::Ecdsa(EcdsaKeypair::NistP256 { .. })) {
-            return Err(ResultKeyProblem::NotPlainP256);
-        }
         let public = PublicResultKey::from_key(private.public_key())
             .ok_or(ResultKeyProblem::NotPlainP256)?;
-        let key = Self { holder: ResultKeyHolder::Local(Box::new(private)), public };
-        // A file can hold halves of two keys; no record could then ever be verified.
-        let proof = key.sign(b"self-test").map_err(|_| ResultKeyProblem::HalvesDiffer)?;
-        let fits = SshSig::from_pem(proof)
-            .and_then(|sig| key.public.key.verify(RESULT_NAMESPACE, b"self-test", &sig));
-        fits.map(|()| key).map_err(|_| ResultKeyProblem::HalvesDiffer)
+        let local = LocalKey::new(private, &public)?;
+        Ok(Self { holder: ResultKeyHolder::Local(local), public })
     }
 
     /// Accepts a P-256 key of an agent.
@@ -91,8 +110,11 @@ impl ResultKey {
 
     pub(crate) fn sshsig(&self, namespace: &str, message: &[u8]) -> Result<SshSig, SigningError> {
         match &self.holder {
-            ResultKeyHolder::Local(private) => {
-                Ok(private.sign(namespace, HashAlg::Sha512, message)?)
+            ResultKeyHolder::Local(key) => {
+                let hash = HashAlg::Sha512;
+                let signature = key.sign(&SshSig::signed_data(namespace, hash, message)?)?;
+                let public = self.public.key.key_data().clone();
+                Ok(SshSig::new(public, namespace, hash, signature.try_into()?)?)
             }
             ResultKeyHolder::Agent(key) => key.sshsig(namespace, message),
         }
@@ -103,15 +125,7 @@ impl ResultKey {
     pub(crate) fn sign_pae(&self, pae: &[u8]) -> Result<Vec<u8>, SigningError> {
         let signature = match &self.holder {
             ResultKeyHolder::Agent(key) => Signature::try_from(&key.sign(pae)?)?,
-            ResultKeyHolder::Local(private) => {
-                let KeypairData::Ecdsa(EcdsaKeypair::NistP256 { private, .. }) = private.key_data()
-                else {
-                    return Err(ssh_key::Error::AlgorithmUnknown.into());
-                };
-                let unfit = |_| ssh_key::Error::Crypto;
-                let key = SigningKey::from_slice(private.as_slice()).map_err(unfit)?;
-                key.try_sign(pae).map_err(unfit)?
-            }
+            ResultKeyHolder::Local(key) => key.sign(pae)?,
         };
         Ok(signature.to_der().as_bytes().to_vec())
     }
@@ -125,7 +139,7 @@ impl ResultKey {
         &self,
     ) -> Result<Option<impl std::ops::Deref<Target = String> + use<>>, ssh_key::Error> {
         match &self.holder {
-            ResultKeyHolder::Local(private) => private.to_openssh(LineEnding::LF).map(Some),
+            ResultKeyHolder::Local(key) => key.file.to_openssh(LineEnding::LF).map(Some),
             ResultKeyHolder::Agent(_) => Ok(None),
         }
     }
@@ -182,6 +196,11 @@ impl PublicResultKey {
         spki::pem(&self.spki)
     }
 
+    /// Returns the uncompressed point.
+    fn point(&self) -> &[u8] {
+        self.spki.get(spki::P256_HEAD.len()..).unwrap_or_default()
+    }
+
     pub(crate) fn spki(&self) -> &[u8] {
         &self.spki
     }
@@ -199,9 +218,8 @@ impl PublicResultKey {
 
     /// Returns whether the signature is one of this key over these bytes.
     pub(crate) fn made(&self, message: &[u8], signature: &Signature) -> bool {
-        let point = self.spki.get(spki::P256_HEAD.len()..).unwrap_or_default();
         // `ring` verifies several times as quickly as `p256`.
-        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, self.point());
         key.verify(message, &signature.to_bytes()).is_ok()
     }
 
