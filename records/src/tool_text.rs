@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sandbox::report::RejectedObject;
-use validator::{Code, Violation, withholding_code};
+use validator::{Code, Violation};
 
-use crate::untrusted::{lint_refusal, marker, one_line, shown_prefix};
+use crate::untrusted::{lint_refusal, lint_refusal_as, marker, one_line, shown_prefix};
 use crate::yaml::{FactNode, TextMask, is_printable, quoted};
 
 /// The maximum number of rejected objects in the front matter.
@@ -104,7 +104,7 @@ const ROW_BYTES: usize = 48;
 pub(crate) fn out_path(path: &str) -> Result<String, Code> {
     let path = format!("/out/{path}");
     let shown = if is_plain(&path) { path.clone() } else { in_quotes(&path) };
-    match lint_refusal(&path).or_else(|| withholding_code(&shown)) {
+    match lint_refusal_as(&path, &shown) {
         Some(code) => Err(code),
         None => Ok(shown),
     }
@@ -114,7 +114,7 @@ pub(crate) fn out_path(path: &str) -> Result<String, Code> {
 pub(crate) fn body_text(text: &str) -> Result<String, Code> {
     let (head, cut) = shown_prefix(text.trim());
     let shown = one_line(head, cut);
-    match lint_refusal(head).or_else(|| withholding_code(&shown)) {
+    match lint_refusal_as(head, &shown) {
         Some(code) => Err(code),
         None => Ok(shown),
     }

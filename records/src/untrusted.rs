@@ -56,7 +56,7 @@ impl Redaction {
     pub(crate) fn body_text(self, text: &str) -> String {
         let (head, cut) = shown_prefix(text.trim());
         let shown = one_line(head, cut);
-        match self.withheld_reason(head).or_else(|| withholding_code(&shown)) {
+        match self.withheld_reason(head).or_else(|| code_of_form(head, &shown)) {
             Some(code) => marker(code),
             None => shown,
         }
@@ -117,8 +117,18 @@ impl Redaction {
 /// turn a harmless text into a secret or an instruction.
 pub(crate) fn lint_refusal(text: &str) -> Option<Code> {
     withholding_code(text)
-        .or_else(|| withholding_code(&escape_line(text)))
+        .or_else(|| code_of_form(text, &escape_line(text)))
         .or_else(|| withholding_code(&quoted(text)))
+}
+
+/// As [`lint_refusal`], and for a form in which the text is shown.
+pub(crate) fn lint_refusal_as(text: &str, shown: &str) -> Option<Code> {
+    lint_refusal(text).or_else(|| code_of_form(text, shown))
+}
+
+/// Returns the code that withholds a form of an accepted text.
+fn code_of_form(accepted: &str, form: &str) -> Option<Code> {
+    if form == accepted { None } else { withholding_code(form) }
 }
 
 pub(crate) fn marker(code: Code) -> String {
