@@ -23,6 +23,8 @@ use super::model::V1Dirs;
 use super::{GroupJoin, Knobs, V2_ROOT, if_exists, knobs};
 use crate::launch::Failed;
 
+const PROCS: &str = "cgroup.procs";
+
 /// A group of the v2 tree, with or without controllers.
 pub(super) struct V2Group {
     directory: File,
@@ -157,11 +159,12 @@ impl ControlGroup {
     /// into, because the sandbox's init sees other files and may have another uid.
     pub(in crate::launch) fn procs_files(&self) -> Result<Vec<File>, Failed> {
         let opened: io::Result<_> = match &self.places {
+            // Init has one thread. Moving a thread needs no lock that stops every fork of the host.
             GroupDirs::V1 { controllers, .. } => {
-                controllers.all().into_iter().map(procs_file).collect()
+                controllers.all().into_iter().map(|group| file_to_join(group, "tasks")).collect()
             }
             GroupDirs::V2(_) if self.joining == GroupJoin::ByClone => Ok(Vec::new()),
-            GroupDirs::V2(directory) => procs_file(directory).map(|file| vec![file]),
+            GroupDirs::V2(directory) => file_to_join(directory, PROCS).map(|file| vec![file]),
         };
         opened.map_err(Failed::without(Layer::Cgroup, "open the sandbox's cgroup"))
     }
@@ -180,7 +183,7 @@ impl ControlGroup {
     /// Also opens the files of groups that processes are cloned into.
     #[cfg(test)]
     pub(super) fn all_procs_files(&self) -> io::Result<Vec<File>> {
-        self.places.all().into_iter().map(procs_file).collect()
+        self.places.all().into_iter().map(|group| file_to_join(group, PROCS)).collect()
     }
 
     pub(in crate::launch) fn tasks(&self) -> io::Result<u64> {
@@ -188,8 +191,8 @@ impl ControlGroup {
     }
 }
 
-fn procs_file(directory: impl AsRef<Path>) -> io::Result<File> {
-    OpenOptions::new().write(true).open(directory.as_ref().join("cgroup.procs"))
+fn file_to_join(directory: &Path, name: &str) -> io::Result<File> {
+    OpenOptions::new().write(true).open(directory.join(name))
 }
 
 /// Fails if the directory exists: it counts the tasks and memory of another process.
