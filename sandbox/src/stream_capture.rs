@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, openat};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -35,7 +36,7 @@ impl StreamCapture {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(result, name, flags, Mode::from_raw_mode(0o644))?;
-        let (hash, buffer) = (Sha256::new(), vec![0; 64 * 1024]);
+        let (hash, buffer) = (Sha256::new(), Vec::with_capacity(64 * 1024));
         Ok(Self { pipe, file, hash, kept: 0, produced: 0, bytes_max, ended: false, buffer })
     }
 
@@ -48,7 +49,8 @@ impl StreamCapture {
     }
 
     pub(crate) fn read_some(&mut self) -> io::Result<()> {
-        let len = match rustix::io::read(&self.pipe, &mut self.buffer) {
+        self.buffer.clear();
+        let len = match rustix::io::read(&self.pipe, spare_capacity(&mut self.buffer)) {
             Ok(0) => {
                 self.ended = true;
                 return Ok(());

@@ -168,13 +168,14 @@ pub(crate) fn vfork_exec(
         failed: AtomicI32::new(0),
     };
     // Of u128, because the ABIs require a stack top aligned to 16 bytes.
-    let mut stack = vec![0_u128; CHILD_STACK_BYTES / size_of::<u128>()];
-    // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the last
-    // element of `stack`. It shares our memory, and CLONE_VFORK suspends us until the child has
-    // executed or ended; so `stack`, `child_args` and all that it points to outlive the child's use
-    // of them. Nothing else runs in this memory meanwhile: this program has one thread.
+    let mut stack = Vec::<u128>::with_capacity(CHILD_STACK_BYTES / size_of::<u128>());
+    // SAFETY: the child runs `become_program` on a stack of its own whose top is one past the end of
+    // `stack`, and reads of it only what it has written. It shares our memory, and CLONE_VFORK
+    // suspends us until the child has executed or ended; so `stack`, `child_args` and all that it
+    // points to outlive the child's use of them. Nothing else runs in this memory meanwhile: this
+    // program has one thread.
     let pid = unsafe {
-        let top = stack.as_mut_ptr().add(stack.len());
+        let top = stack.as_mut_ptr().add(stack.capacity());
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         libc::clone(become_program, top.cast(), flags, (&raw const child_args).cast_mut().cast())
     };
@@ -277,13 +278,27 @@ pub(crate) fn default_sigchld() {
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Sets every signal to its default and unblocks all of them. Rust's runtime ignores SIGPIPE, and
-/// exec preserves ignored signals, which would change the behavior of tools.
-pub(crate) fn reset_signals() {
-    for signal in 1..=64 {
-        // SAFETY: SIG_DFL installs no handler; the calls that the kernel refuses (SIGKILL, SIGSTOP,
-        // the two that libc reserves) change nothing.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+/// Returns the signals that this process ignores. Rust's runtime ignores SIGPIPE, and a parent may
+/// have ignored others.
+pub(crate) fn ignored_signals() -> Vec<libc::c_int> {
+    let is_ignored = |signal: &libc::c_int| {
+        // SAFETY: all zeroes are a `sigaction`. A null new action changes nothing, and the kernel
+        // writes the present one to `present`, or nothing for a number that it does not know.
+        unsafe {
+            let mut present = std::mem::zeroed::<libc::sigaction>();
+            libc::sigaction(*signal, std::ptr::null(), &raw mut present) == 0
+                && present.sa_sigaction == libc::SIG_IGN
+        }
+    };
+    (1..=64).filter(is_ignored).collect()
+}
+
+/// Sets these ignored signals to their default and unblocks all signals, because exec preserves
+/// both, which would change the behavior of tools. exec itself resets signals with a handler.
+pub(crate) fn reset_signals(ignored: &[libc::c_int]) {
+    for signal in ignored {
+        // SAFETY: SIG_DFL installs no handler.
+        unsafe { libc::signal(*signal, libc::SIG_DFL) };
     }
     // SAFETY: `none` is filled by sigemptyset before it is read.
     unsafe {

@@ -47,6 +47,8 @@ pub(super) struct BaseRoot {
     /// Supplementary groups that tools keep because an ordinary user cannot drop them: in user mode
     /// the launcher's own, as seen from the host.
     pub(super) groups: Vec<u32>,
+    /// The signals that the launcher ignores; a tool must not inherit that.
+    pub(super) ignored_signals: Vec<libc::c_int>,
     pub(super) filters: Filters,
 }
 
@@ -101,7 +103,8 @@ impl BaseRoot {
         SetupStep::OuterFilter.begin();
         let filters = Filters::load_outer(memory)?;
         SetupStep::end();
-        Ok(Self { root_links, cgroups, groups, filters })
+        let ignored_signals = sys::ignored_signals();
+        Ok(Self { root_links, cgroups, groups, ignored_signals, filters })
     }
 }
 

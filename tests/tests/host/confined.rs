@@ -215,22 +215,28 @@ fn a_flood_meets_the_output_limit(bench: &Bench) {
 
 fn nothing_is_inherited(bench: &Bench) {
     let script = "
-import os
+import os, signal
 print(*sorted(int(fd) for fd in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + fd)))
 print(os.readlink('/proc/self/fd/0'), os.isatty(1))
 try: open('/dev/tty'); print('a terminal')
 except OSError: pass
 print(*sorted(os.environ))
+print(*(s.name for s in signal.valid_signals() if signal.getsignal(s) == signal.SIG_IGN))
+print(*signal.pthread_sigmask(signal.SIG_BLOCK, []))
 ";
     let request = bench.save(&RequestText::python(script));
-    let mut command = bench.command("toolexec");
+    let run =
+        format!("trap '' HUP USR1 URG\ntoolexec run {} --format json", request.path.display());
+    let mut command = bench.shell(&run);
     command.env("SECRET_TOKEN", "of the host").env("LD_PRELOAD", "");
-    let output = CliOutput::of(command.arg("run").arg(&request.path).args(["--format", "json"]));
+    let output = CliOutput::of(&mut command);
     let stdout = Record::of(&output).stdout();
     let lines: Vec<_> = stdout.lines().collect();
     assert_eq!((lines[0], lines[1]), ("0 1 2", "/dev/null False"), "{stdout}");
-    assert_eq!(lines.len(), 3, "{stdout}");
+    assert_eq!(lines.len(), 5, "{stdout}");
     assert!(!lines[2].contains("SECRET_TOKEN") && !lines[2].contains("LD_PRELOAD"), "{stdout}");
+    // Python itself ignores these two.
+    assert_eq!((lines[3], lines[4]), ("SIGPIPE SIGXFSZ", ""), "{stdout}");
 }
 
 fn orphans_die_with_the_run(bench: &Bench) {

@@ -59,7 +59,7 @@ fn become_tool(
     nix::unistd::dup2_stderr(&streams.stderr)?;
     sys::close_on_exec_from(3)?;
     confine::exec_rlimits(&order.limits, birth.mode, birth.memory)?;
-    sys::reset_signals();
+    sys::reset_signals(&birth.base_root.ignored_signals);
     Ok(())
 }
 
