@@ -44,6 +44,8 @@ pub(super) struct BaseRoot {
     pub(super) root_links: Vec<(String, String)>,
     /// The parent of the sandboxes' control groups, or the reason why there are none.
     pub(super) cgroups: Result<GroupFactory, Failed>,
+    /// A killed launcher or worker may have left control groups, which the next worker removes.
+    pub(super) sweep_due: bool,
     /// Supplementary groups that tools keep because an ordinary user cannot drop them: in user mode
     /// the launcher's own, as seen from the host.
     pub(super) groups: Vec<u32>,
@@ -104,7 +106,15 @@ impl BaseRoot {
         let filters = Filters::load_outer(memory)?;
         SetupStep::end();
         let ignored_signals = sys::ignored_signals();
-        Ok(Self { root_links, cgroups, groups, ignored_signals, filters })
+        let sweep_due = true;
+        Ok(Self { root_links, cgroups, sweep_due, groups, ignored_signals, filters })
+    }
+
+    /// Removes control groups of launcher processes that were killed and could not remove them.
+    pub(super) fn sweep_groups(&self) {
+        if let Ok(cgroups) = &self.cgroups {
+            cgroups.sweep();
+        }
     }
 }
 

@@ -162,6 +162,9 @@ fn start_sandbox_process(
         .map_err(Failed::without(layer, "unshare mounts, IPC and host name"))?;
     nix::unistd::sethostname("tool-exec").map_err(Failed::at("set the host name"))?;
     SetupStep::MakeCgroups.begin();
+    if base_root.sweep_due {
+        base_root.sweep_groups();
+    }
     let group = match &base_root.cgroups {
         Ok(home) => home.make_group(),
         Err(failed) => Err(failed.clone()),

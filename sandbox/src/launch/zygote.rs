@@ -147,8 +147,8 @@ impl Zygote<'_> {
                 eprintln!("toolexec-launch: {left}; left behind");
             }
         }
-        if let Ok(BaseRoot { cgroups: Ok(home), .. }) = &self.base_root {
-            home.sweep();
+        if let Ok(base_root) = &self.base_root {
+            base_root.sweep_groups();
         }
         Ok(())
     }
@@ -225,7 +225,9 @@ impl Zygote<'_> {
     }
 
     fn start_worker(&mut self) -> Result<(), Failed> {
-        let base_root = self.base_root.as_ref().map_err(Clone::clone)?;
+        let base_root = self.base_root.as_mut().map_err(|failed| failed.clone())?;
+        base_root.sweep_due |= self.slots.iter().any(|it| it.state == WorkerSlotState::Retired);
+        let base_root = &*base_root;
         let in_state =
             |wanted: WorkerSlotState| self.slots.iter().position(|slot| slot.state == wanted);
         let number = if let Some(free) = in_state(WorkerSlotState::Free) {
@@ -263,6 +265,9 @@ impl Zygote<'_> {
                 let slot = &mut self.slots[number];
                 slot.state = WorkerSlotState::Waiting(Pid::from_raw(pid));
                 slot.stuck_checks = 0;
+                if let Ok(base_root) = &mut self.base_root {
+                    base_root.sweep_due = false;
+                }
                 Ok(())
             }
         }

@@ -10,12 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use cgroups_rs::Cgroup;
-use cgroups_rs::Controller;
-use cgroups_rs::cpu::CpuController;
-use cgroups_rs::cpuacct::CpuAcctController;
 use cgroups_rs::hierarchies::V2;
-use cgroups_rs::memory::MemController;
-use cgroups_rs::pid::PidController;
 use model::{Layer, Mechanism};
 
 use super::leftovers::{remove, sweep_beside};
@@ -98,12 +93,6 @@ impl ControlGroup {
         // Two controllers may be one hierarchy, with one directory for both.
         for directory in places.all() {
             make(directory)?;
-        }
-        if let GroupDirs::V1 { controllers, .. } = &places {
-            MemController::new(controllers.memory.clone(), false).create();
-            CpuController::new(controllers.cpu.clone(), false).create();
-            CpuAcctController::new(controllers.cpuacct.clone()).create();
-            PidController::new(controllers.pids.clone(), false).create();
         }
         Self::open(places, GroupJoin::ByClone)
     }
@@ -197,11 +186,22 @@ fn file_to_join(directory: &Path, name: &str) -> io::Result<File> {
 
 /// Fails if the directory exists: it counts the tasks and memory of another process.
 fn require_new(directory: &Path) -> Result<(), Failed> {
+    if is_free(directory)? {
+        return Ok(());
+    }
+    // In a container, a killed launcher may have had our pid.
     sweep_beside(directory);
+    if is_free(directory)? {
+        return Ok(());
+    }
+    Err(not_made(directory)(io::Error::other("its directory already exists")))
+}
+
+fn is_free(directory: &Path) -> Result<bool, Failed> {
     match directory.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(not_made(directory)(error)),
-        Ok(_) => Err(not_made(directory)(io::Error::other("its directory already exists"))),
     }
 }
 
