@@ -3,7 +3,6 @@
 //! client, so that any damage ends with this process. Its exit status must report what it leaves
 //! behind: nothing, only if it saw its sandbox's tree dead, because the slot is then used again.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -109,7 +108,6 @@ fn wait_and_serve(
 ) -> io::Result<CleanupState> {
     set_up_signals()?;
     let raised = start_sandbox_process(options, slot, base_root);
-    let traces = network_counters();
     SetupStep::end();
     let Some(control) = control_socket.next(options)? else {
         return Ok(CleanupState::Nothing);
@@ -140,9 +138,9 @@ fn wait_and_serve(
     if broken {
         return Ok(CleanupState::BrokenHost);
     }
-    Ok(match (traces, network_counters()) {
-        (Ok(before), Ok(after)) if before == after => CleanupState::Nothing,
-        _ => CleanupState::NetworkCounters,
+    Ok(match slot.network.is_new() {
+        true => CleanupState::Nothing,
+        false => CleanupState::NetworkCounters,
     })
 }
 
@@ -156,7 +154,7 @@ fn start_sandbox_process(
 ) -> Result<StartedInit, Failed> {
     SetupStep::Namespaces.begin();
     let layer = Layer::Namespaces;
-    setns(&slot.network, CloneFlags::CLONE_NEWNET)
+    setns(&slot.network.namespace, CloneFlags::CLONE_NEWNET)
         .map_err(Failed::without(layer, "enter the network namespace"))?;
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | CloneFlags::CLONE_NEWUTS)
         .map_err(Failed::without(layer, "unshare mounts, IPC and host name"))?;
@@ -174,18 +172,6 @@ fn start_sandbox_process(
     view::build_base(slot.identity, memory)?;
     SetupStep::StartInit.begin();
     SandboxProcess::start(options.mode, slot.identity, base_root, group)
-}
-
-/// Reads the counters of the slot's network namespace that a tool can read. Even failing calls are
-/// counted, so a tool could leave a message in them for the next sandbox.
-fn network_counters() -> io::Result<Vec<Vec<u8>>> {
-    const COUNTERS: [&str; 3] = ["snmp", "snmp6", "netstat"];
-    let read = |name: &str| match fs::read(format!("/proc/self/net/{name}")) {
-        // A kernel without IPv6.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        other => other,
-    };
-    COUNTERS.into_iter().map(read).collect()
 }
 
 enum SessionResult {

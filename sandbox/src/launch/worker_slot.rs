@@ -2,6 +2,7 @@
 //! Only the long-lived launcher changes the state.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 
 use model::Layer;
@@ -17,8 +18,7 @@ pub(super) struct WorkerSlot {
     pub(super) identity: ToolIdentity,
     /// Reserves the uid while any process of ours holds the file open.
     pub(super) _uid_lock: Option<File>,
-    /// A network namespace of the slot; its `lo` is down and was never up.
-    pub(super) network: OwnedFd,
+    pub(super) network: SlotNetwork,
     pub(super) state: WorkerSlotState,
     /// The number of consecutive checks that found its process stuck.
     pub(super) stuck_checks: u32,
@@ -62,11 +62,50 @@ impl WorkerSlot {
     }
 }
 
-/// Makes a network namespace with only `lo`, down. This process stays in it, but uses no network.
-pub(super) fn new_network() -> Result<OwnedFd, Failed> {
-    let layer = Layer::Namespaces;
-    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)
-        .map_err(Failed::without(layer, "unshare the network namespace"))?;
-    let opened = File::open("/proc/self/ns/net");
-    opened.map(OwnedFd::from).map_err(Failed::without(layer, "open the network namespace"))
+/// A network namespace; its `lo` is down and was never up.
+pub(super) struct SlotNetwork {
+    pub(super) namespace: OwnedFd,
+    /// The counters of the new namespace, if they could be read.
+    counters: Option<NetworkCounters>,
+}
+
+/// The counters of a network namespace that a tool can read. Even failing calls are counted, so a
+/// tool could leave a message in them for the next sandbox.
+#[derive(PartialEq, Eq)]
+struct NetworkCounters(Vec<Vec<u8>>);
+
+impl SlotNetwork {
+    /// Makes a network namespace. This process stays in it, but uses no network.
+    pub(super) fn new() -> Result<Self, Failed> {
+        let layer = Layer::Namespaces;
+        nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET)
+            .map_err(Failed::without(layer, "unshare the network namespace"))?;
+        let namespace = File::open("/proc/self/ns/net")
+            .map_err(Failed::without(layer, "open the network namespace"))?;
+        Ok(Self { namespace: namespace.into(), counters: NetworkCounters::read().ok() })
+    }
+
+    /// Returns whether this process's network namespace, which is this one, has counted nothing.
+    pub(super) fn is_new(&self) -> bool {
+        let now = NetworkCounters::read().ok();
+        now.is_some() && now == self.counters
+    }
+}
+
+impl NetworkCounters {
+    fn read() -> io::Result<Self> {
+        const NAMES: [&str; 3] = ["snmp", "snmp6", "netstat"];
+        // More than the longest of them, so that one read returns it all.
+        const BYTES: usize = 16 * 1024;
+        let read = |name: &str| {
+            let mut text = Vec::with_capacity(BYTES);
+            match File::open(format!("/proc/self/net/{name}")) {
+                Ok(mut file) => file.read_to_end(&mut text).map(|_| text),
+                // A kernel without IPv6.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(text),
+                Err(error) => Err(error),
+            }
+        };
+        NAMES.into_iter().map(read).collect::<io::Result<_>>().map(Self)
+    }
 }

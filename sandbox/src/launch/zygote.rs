@@ -22,7 +22,7 @@ use super::identity::{ToolIdentity, UidPool};
 use super::options::Options;
 use super::subordinate;
 use super::worker::{self, CleanupState};
-use super::worker_slot::{STUCK_CHECKS, WorkerSlot, WorkerSlotState, new_network};
+use super::worker_slot::{STUCK_CHECKS, SlotNetwork, WorkerSlot, WorkerSlotState};
 use crate::process::ProcessState;
 use crate::steps::SetupStep;
 use crate::sys::{self, Fork};
@@ -234,7 +234,7 @@ impl Zygote<'_> {
             free
         } else if let Some(traced) = in_state(WorkerSlotState::NetworkUsed) {
             let slot = &mut self.slots[traced];
-            slot.network = new_network()?;
+            slot.network = SlotNetwork::new()?;
             slot.state = WorkerSlotState::Free;
             traced
         } else {
@@ -242,7 +242,7 @@ impl Zygote<'_> {
                 None => (ToolIdentity::own(), None),
                 Some(uids) => uids.take()?,
             };
-            let (network, state) = (new_network()?, WorkerSlotState::Free);
+            let (network, state) = (SlotNetwork::new()?, WorkerSlotState::Free);
             let stuck_checks = 0;
             self.slots.push(WorkerSlot {
                 identity,
