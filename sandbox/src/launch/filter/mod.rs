@@ -33,6 +33,7 @@ pub(super) struct Filters {
     outer_sha256: [u8; 32],
     memory: MemoryWatch,
     last_programs: BTreeMap<Profile, FilterProgram>,
+    collector: FilterProgram,
 }
 
 impl Filters {
@@ -49,8 +50,10 @@ impl Filters {
         let last = |profile| {
             (profile, policy.last(profile, memory, FilterNetwork::Nothing, DenialMode::ByListener))
         };
-        let lasts = Profile::all().map(last).collect();
-        Ok(Self { policy, outer_sha256, memory, last_programs: lasts })
+        let last_programs = Profile::all().map(last).collect();
+        let (unsampled, answered) = (MemoryWatch::Kernel, DenialMode::ByErrno);
+        let collector = policy.last(Profile::Base, unsampled, FilterNetwork::Nothing, answered);
+        Ok(Self { policy, outer_sha256, memory, last_programs, collector })
     }
 
     pub(super) fn policy(&self) -> &SeccompPolicy {
@@ -82,9 +85,7 @@ impl Filters {
 
     /// Loads the last program for a process of our own, without a listener.
     pub(super) fn load_for_collector(&self) -> Result<(), Failed> {
-        let (memory, answered) = (MemoryWatch::Kernel, DenialMode::ByErrno);
-        let last = self.policy.last(Profile::Base, memory, FilterNetwork::Nothing, answered);
-        sys::load_seccomp(&last.with_token(ProbeToken::new(0)))
+        sys::load_seccomp(&self.collector.with_token(ProbeToken::new(0)))
             .map_err(Failed::without(Layer::Seccomp, "load the collector's seccomp filter"))
     }
 }
