@@ -28,8 +28,8 @@ pub(super) struct Denials<'a> {
     caller: Caller,
     counts: BTreeMap<&'static str, u64>,
     total: u64,
-    /// The rationed calls that remain.
-    ration_left: u64,
+    /// The rationed calls that remain; unknown before the first one.
+    ration_left: Option<u64>,
     violation: Option<String>,
 }
 
@@ -43,8 +43,7 @@ enum Caller {
 impl<'a> Denials<'a> {
     pub(super) fn new(policy: &'a SeccompPolicy, listener: OwnedFd) -> Self {
         let (caller, counts) = (Caller::Probe, BTreeMap::new());
-        let ration_left = ration();
-        Self { policy, listener, caller, counts, total: 0, ration_left, violation: None }
+        Self { policy, listener, caller, counts, total: 0, ration_left: None, violation: None }
     }
 
     pub(super) fn listener(&self) -> BorrowedFd<'_> {
@@ -63,8 +62,7 @@ impl<'a> Denials<'a> {
         // Our filters notify no call without a name.
         let (name, denial) =
             self.policy.denied(notification.call).unwrap_or(("?", CallDenial::Escape));
-        if let (CallDenial::Rationed(_), Some(left)) = (denial, self.ration_left.checked_sub(1)) {
-            self.ration_left = left;
+        if matches!(denial, CallDenial::Rationed(_)) && self.take_ration() {
             return sys::allow_notified(self.listener.as_fd(), notification.id);
         }
         sys::answer_notification(self.listener.as_fd(), notification.id, denial.errno())?;
@@ -72,6 +70,13 @@ impl<'a> Denials<'a> {
             self.count(name, denial);
         }
         Ok(())
+    }
+
+    /// Takes one of the rationed calls; returns false if none is left.
+    fn take_ration(&mut self) -> bool {
+        let left = self.ration_left.unwrap_or_else(ration);
+        self.ration_left = Some(left.saturating_sub(1));
+        left > 0
     }
 
     fn count(&mut self, name: &'static str, denial: CallDenial) {

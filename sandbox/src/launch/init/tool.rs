@@ -72,16 +72,16 @@ pub(super) struct TreeEnd {
 }
 
 /// Reaps until the tool has ended, the launcher sends `Kill`, the daemon has closed `lifeline`, or
-/// `kill_at` has passed; then kills the tree. This must work even if launcher and daemon are stuck.
+/// `kill_at` has passed; then kills what is left of the tree. This must work even if launcher and daemon are stuck.
 pub(super) fn wait_for_tool(
     birth: &InitContext<'_>,
     tool: Pid,
     (children, lifeline): (&SignalFd, &OwnedFd),
     kill_at: Option<Instant>,
 ) -> Result<TreeEnd, Failed> {
-    let mut end = None;
+    let mut ended = ReapResult::default();
     let mut timed_out = false;
-    while end.is_none() {
+    while ended.end.is_none() {
         let mut waited = [
             PollFd::new(&birth.channel, PollFlags::IN),
             PollFd::new(children, PollFlags::IN),
@@ -97,7 +97,7 @@ pub(super) fn wait_for_tool(
         let daemon_gone = !waited[2].revents().is_empty();
         let channel_events = waited[0].revents();
         while children.read_signal().map_err(Failed::at("watch children"))?.is_some() {}
-        end = reap(tool, WaitOptions::NOHANG)?.end;
+        ended = reap(tool, WaitOptions::NOHANG)?;
         // `Kill`, or the launcher is gone: the tree ends now in both cases. The frame must be read:
         // closing the socket with it unread would appear as an error at the other end.
         if !channel_events.is_empty() {
@@ -112,16 +112,22 @@ pub(super) fn wait_for_tool(
             break;
         }
     }
-    timed_out &= end.is_none();
+    timed_out &= ended.end.is_none();
+    // Every process of the namespace descends from a child of its init.
+    let last = if ended.none_left { ReapResult::default() } else { kill_all(tool)? };
+    let unknown = || Failed { layer: None, step: "tool: not reaped".into(), errno: 0 };
+    let processes_last = last.count + u32::from(ended.end.is_some());
+    Ok(TreeEnd { end: ended.end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
+}
+
+/// Kills and reaps every other process of the namespace.
+fn kill_all(tool: Pid) -> Result<ReapResult, Failed> {
     // One call for all: the kernel holds the task list while it signals, so no fork escapes.
     match kill(Pid::from_raw(-1), Signal::SIGKILL) {
         Ok(()) | Err(nix::errno::Errno::ESRCH) => {}
         Err(errno) => return Err(errno).map_err(Failed::at("kill the process tree")),
     }
-    let last = reap(tool, WaitOptions::empty())?;
-    let unknown = || Failed { layer: None, step: "tool: not reaped".into(), errno: 0 };
-    let processes_last = last.count + u32::from(end.is_some());
-    Ok(TreeEnd { end: end.or(last.end).ok_or_else(unknown)?, processes_last, timed_out })
+    reap(tool, WaitOptions::empty())
 }
 
 #[derive(Default)]
@@ -129,6 +135,8 @@ struct ReapResult {
     count: u32,
     /// The tool's own end, if it is among them.
     end: Option<ToolEnd>,
+    /// True if the process has no child any more.
+    none_left: bool,
 }
 
 /// Waits for every child (with NOHANG, every ended one), even clones with another exit signal.
@@ -138,7 +146,8 @@ fn reap(tool: Pid, options: WaitOptions) -> Result<ReapResult, Failed> {
     loop {
         let (pid, status) = match wait(options) {
             Ok(Some(ended)) => ended,
-            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(reaped),
+            Ok(None) => return Ok(reaped),
+            Err(rustix::io::Errno::CHILD) => return Ok(ReapResult { none_left: true, ..reaped }),
             Err(rustix::io::Errno::INTR) => continue,
             Err(errno) => return Err(errno).map_err(Failed::at("reap a process")),
         };
