@@ -122,7 +122,9 @@ pub(crate) fn read_bounded(
     name: &str,
     bytes_max: u64,
 ) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+    /// Most files of a record are smaller.
+    const RESERVED: u64 = 16 * 1024;
+    let mut bytes = Vec::with_capacity(usize::try_from(bytes_max.min(RESERVED)).unwrap_or(0));
     open_file(root, name)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).is_ok_and(|length| length <= bytes_max);
     Ok(fits.then_some(bytes))

@@ -31,7 +31,7 @@ pub(crate) fn read_bounded(
     if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > most {
         return Err(too_large());
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0));
     let duplicate = file.as_fd().try_clone_to_owned().map(File::from);
     let duplicate = duplicate.map_err(SpoolError::io(path, "read"))?;
     let read = (&duplicate).take(most + 1).read_to_end(&mut bytes);

@@ -71,7 +71,8 @@ impl LogDisk {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(self.damaged(name, "not a regular file"));
         }
-        let mut bytes = Vec::new();
+        let size = u64::try_from(stat.st_size).unwrap_or(0).min(bytes_max);
+        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
         let read = file.take(bytes_max + 1).read_to_end(&mut bytes);
         read.map_err(|error| self.io(name, "read", error))?;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > bytes_max {
