@@ -26,7 +26,7 @@ const REQUEST_NAME: &str = "TR-20260209-160501Z-weather-statistics.md";
 const RESULT: &str = include_str!("check/result.md");
 const RESULT_NAME: &str = "TS-20260209-161030Z-TR-20260209-160501Z-weather-statistics.md";
 
-const TYPICAL_GOAL: f64 = 60e-6;
+const TYPICAL_GOAL: f64 = 30e-6;
 const WORST_GOAL: f64 = 20e-3;
 /// The minimum number of the slowest shapes in the table.
 const WORST_SHOWN: usize = 20;
