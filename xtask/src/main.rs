@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bench;
 mod quick;
 mod run;
 mod workspace;
@@ -24,6 +25,7 @@ Commands:
                            since the last commit, or of those named
   test [ARGS]...           Run the whole test suite (tests/run)
   ci [--full]              Run what every change must pass (.ci/run)
+  bench NAME [COMMIT]      Compare a bench with that of a commit, by default the last one's parent
   fuzz TARGET|all [SECS]   Fuzz the parsers (fuzz/run)
   example NAME             Run an example (examples/run)
 
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         "quick" => quick::quick(rest),
         "test" => run::script("tests/run", rest),
         "ci" => run::script(".ci/run", rest),
+        "bench" => bench::bench(rest),
         "fuzz" => run::script("fuzz/run", rest),
         "example" => run::script("examples/run", rest),
         "help" | "--help" | "-h" => {

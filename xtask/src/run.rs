@@ -33,17 +33,19 @@ pub(crate) fn step(command: &mut Command) -> Result<(), String> {
     Err(format!("{line}: {status}"))
 }
 
-/// Returns the standard output of a program.
+/// Returns the standard output of a program that runs in the root of the repository.
 ///
 /// # Errors
 /// The program cannot be started, fails, or prints invalid UTF-8.
 pub(crate) fn output(program: &str, args: &[&str]) -> Result<String, String> {
-    let line = [&[program], args].concat().join(" ");
-    let output = Command::new(program)
-        .args(args)
-        .current_dir(root())
-        .output()
-        .map_err(|error| format!("{line}: {error}"))?;
+    output_of(Command::new(program).args(args))
+}
+
+/// As [`output`].
+pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
+    let line = command_line(command);
+    let output =
+        command.current_dir(root()).output().map_err(|error| format!("{line}: {error}"))?;
     if !output.status.success() {
         return Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim()));
     }

@@ -15,6 +15,7 @@ struct Crate {
     directory: String,
     /// The crates of the workspace that it depends on.
     dependencies: BTreeSet<String>,
+    benches: BTreeSet<String>,
 }
 
 impl Workspace {
@@ -43,7 +44,11 @@ impl Workspace {
             let needs = package["dependencies"].as_array()?.iter();
             let needs = needs.filter_map(|need| need["name"].as_str());
             let needs = needs.filter(|need| names.contains(need)).map(str::to_owned).collect();
-            Some((name, Crate { directory, dependencies: needs }))
+            let targets = package["targets"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let benches = targets.iter().filter(|target| target["kind"][0] == "bench");
+            let benches = benches.filter_map(|bench| bench["name"].as_str());
+            let benches = benches.map(str::to_owned).collect();
+            Some((name, Crate { directory, dependencies: needs, benches }))
         });
         Self { crates: crates.collect() }
     }
@@ -63,6 +68,22 @@ impl Workspace {
             }
         }
         Ok(names.iter().cloned().collect())
+    }
+
+    /// Returns the crate that has a bench.
+    ///
+    /// # Errors
+    /// No crate has a bench of this name.
+    pub(crate) fn package_of_bench(&self, bench: &str) -> Result<String, String> {
+        let found = self.crates.iter().find(|(_, owner)| owner.benches.contains(bench));
+        found.map(|(name, _)| name.clone()).ok_or_else(|| {
+            let known = self.crates.values().flat_map(|owner| &owner.benches);
+            let known: Vec<&str> = known.map(String::as_str).collect();
+            format!(
+                "{bench}: not a bench of this workspace\nhelp: name one of {}",
+                known.join(", ")
+            )
+        })
     }
 
     /// Returns the crates with uncommitted changes, or else those that the last commit changed.
