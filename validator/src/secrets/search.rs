@@ -1,5 +1,6 @@
 //! Searches for secrets with one automaton, and verifies each hit. It must stay linear in the text.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::automaton::{Automaton, StateID};
@@ -17,6 +18,10 @@ use super::service::{self, SERVICES, ServiceKeyForm};
 use super::{code_host, language_model, messaging, office, payment};
 
 pub(super) const PASSWORD: &str = "password";
+
+/// The lengths of texts that are read in parts: a shorter one gains nothing, and the hits of a
+/// longer one would take much memory.
+const SPLIT: Range<usize> = 256..16 * 1024;
 
 /// Enough to refuse a text and to show the positions, and a bound on the work for a hostile one.
 const SECRETS_MAX: usize = 100;
@@ -103,21 +108,85 @@ static SCANNER: LazyLock<Option<Scanner>> = LazyLock::new(|| {
 impl Scanner {
     /// Passes every needle with start and end to `take`, until that returns `ScanControl::Stop`.
     fn each(&self, text: &str, mut take: impl FnMut(Needle, usize, usize) -> ScanControl) {
-        let mut state = self.start;
-        for (end, byte) in (1..).zip(text.bytes()) {
-            state = self.automaton.next_state(Anchored::No, state, byte);
-            if !self.automaton.is_special(state) || !self.automaton.is_match(state) {
-                continue;
-            }
-            for index in 0..self.automaton.match_len(state) {
-                let pattern = self.automaton.match_pattern(state, index);
-                let start = end - self.automaton.pattern_len(pattern);
-                let needle = self.needles.get(pattern.as_usize());
-                if needle.is_some_and(|needle| take(*needle, start, end) == ScanControl::Stop) {
+        if SPLIT.contains(&text.len()) {
+            for (state, end) in self.hits_by_parts(text.as_bytes()) {
+                if self.pass(state, end, &mut take) == ScanControl::Stop {
                     return;
                 }
             }
+            return;
         }
+        let mut state = self.start;
+        for (end, byte) in (1..).zip(text.bytes()) {
+            state = self.step(state, byte);
+            if self.is_hit(state) && self.pass(state, end, &mut take) == ScanControl::Stop {
+                return;
+            }
+        }
+    }
+
+    /// Passes the needles of a matching state to `take`.
+    fn pass(
+        &self,
+        state: StateID,
+        end: usize,
+        take: &mut impl FnMut(Needle, usize, usize) -> ScanControl,
+    ) -> ScanControl {
+        for index in 0..self.automaton.match_len(state) {
+            let pattern = self.automaton.match_pattern(state, index);
+            let start = end - self.automaton.pattern_len(pattern);
+            let needle = self.needles.get(pattern.as_usize());
+            if needle.is_some_and(|needle| take(*needle, start, end) == ScanControl::Stop) {
+                return ScanControl::Stop;
+            }
+        }
+        ScanControl::Continue
+    }
+
+    fn step(&self, state: StateID, byte: u8) -> StateID {
+        self.automaton.next_state(Anchored::No, state, byte)
+    }
+
+    fn is_hit(&self, state: StateID) -> bool {
+        self.automaton.is_special(state) && self.automaton.is_match(state)
+    }
+
+    /// Returns the matching states with their ends, in order. Each step waits for memory and for
+    /// the step before it, so four parts of the text are read at once.
+    fn hits_by_parts(&self, bytes: &[u8]) -> Vec<(StateID, usize)> {
+        let length = bytes.len() / 4;
+        let (one, rest) = bytes.split_at(length);
+        let (two, rest) = rest.split_at(length);
+        let (three, four) = rest.split_at(length);
+        let starts = [0, length, 2 * length, 3 * length];
+        // A state depends on no more text than the longest needle has.
+        let longest = self.automaton.max_pattern_len();
+        let state_before = |at: usize| {
+            let text = bytes.get(at.saturating_sub(longest)..at).unwrap_or_default();
+            text.iter().fold(self.start, |state, byte| self.step(state, *byte))
+        };
+        let mut states = starts.map(state_before);
+        let mut hits: [Vec<(StateID, usize)>; 4] = Default::default();
+        for (at, (((one, two), three), four)) in
+            one.iter().zip(two).zip(three).zip(four).enumerate()
+        {
+            let parts = [one, two, three, four].into_iter().zip(&mut states).zip(starts);
+            for (((byte, state), start), hits) in parts.zip(&mut hits) {
+                *state = self.step(*state, *byte);
+                if self.is_hit(*state) {
+                    hits.push((*state, start + at + 1));
+                }
+            }
+        }
+        let [_, _, _, mut state] = states;
+        let mut hits = hits.concat();
+        for (at, byte) in four.iter().enumerate().skip(length) {
+            state = self.step(state, *byte);
+            if self.is_hit(state) {
+                hits.push((state, 3 * length + at + 1));
+            }
+        }
+        hits
     }
 }
 
@@ -237,4 +306,35 @@ fn kind_of(text: &str, name_end: usize, value: &str) -> &'static str {
         || name.to_ascii_lowercase().ends_with(b"awssecretkey");
     let formed = value.len() == LENGTH && value.bytes().all(|b| Alphabet::Base64.contains(b));
     if named && formed { AWS_SECRET } else { PASSWORD }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{SCANNER, SPLIT};
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn the_parts_have_the_hits_of_the_whole(
+            pieces in proptest::collection::vec((any::<proptest::sample::Index>(), "[ -~é]{0,40}"), 40..200),
+        ) {
+            let scanner = SCANNER.as_ref().unwrap();
+            let words = crate::secrets::secret_kinds().iter().flat_map(|kind| kind.forms);
+            let words: Vec<&str> = words.map(|form| form.prefix).collect();
+            let text: String =
+                pieces.iter().flat_map(|(word, noise)| [*word.get(&words), noise.as_str()]).collect();
+            let text = text.as_bytes();
+            prop_assume!(SPLIT.contains(&text.len()));
+            let (mut state, mut whole) = (scanner.start, Vec::new());
+            for (end, byte) in (1..).zip(text) {
+                state = scanner.step(state, *byte);
+                if scanner.is_hit(state) {
+                    whole.push((state, end));
+                }
+            }
+            prop_assert_eq!(scanner.hits_by_parts(text), whole);
+        }
+    }
 }
