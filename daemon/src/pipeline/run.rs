@@ -65,6 +65,10 @@ impl RequestContext<'_> {
         let ended = self.run_begun(&begun, (ready, made), &result, continuation);
         // The sandbox is gone with its memory, and recording needs no permit.
         drop(place);
+        if matches!(deadline, HoldDeadline::None) {
+            // The only run of this program: its launcher exits while the record is made.
+            self.rules.launcher.close();
+        }
         self.progress.ended(&id, begun.result_id());
         if matches!(ended, RunEnd::NeverStarted(_)) {
             self.give_request_back(&begun)?;

@@ -108,9 +108,14 @@ impl ChildLauncher {
     }
 
     /// Sends it no more sessions, and lets it exit with its last sandbox.
+    pub(super) fn close_control_socket(&mut self) {
+        self.control_socket = None;
+    }
+
+    /// As [`Self::close_control_socket`]. Its exit is not waited for.
     pub(super) fn retire(&mut self) {
         self.is_retired = true;
-        self.control_socket = None;
+        self.close_control_socket();
     }
 
     pub(super) fn has_ended(&mut self) -> bool {

@@ -111,9 +111,18 @@ impl Launcher {
                             .map_or(error, |end| io::Error::other(format!("it {end}"))),
                     )
                 })?;
-                own.current = Some(started);
+                let replaced = own.current.replace(started);
+                own.retired.extend(replaced);
                 Ok((control, Some(pid)))
             }
+        }
+    }
+
+    /// Sends no more sessions to a launcher that is our child: it exits with its last sandbox, while
+    /// the caller goes on. A later session starts another.
+    pub fn close(&self) {
+        if let Some(current) = self.try_children().as_mut().and_then(|own| own.current.as_mut()) {
+            current.close_control_socket();
         }
     }
 
