@@ -25,7 +25,7 @@ use model::{Language, UtcTime};
 use policies::Policy;
 use records::KeySource;
 use records::log::LogLocation;
-use sandbox::client::{Launcher, LauncherAddress};
+use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
     ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
@@ -112,8 +112,8 @@ fn launcher(top: &Path) -> Launcher {
 }
 
 fn reach(staging: PathBuf) -> LauncherAddress {
-    let (program, mounts_allowed) = (launcher_program(), Vec::new());
-    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: 2 }
+    let program = LauncherProgram::new(launcher_program(), staging);
+    LauncherAddress::Spawn(LauncherProgram { max_sandboxes: 2, ..program })
 }
 
 fn host(top: &Path) -> Daemon {

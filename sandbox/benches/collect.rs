@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
 use model::Language;
-use sandbox::client::{Launcher, LauncherAddress};
+use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
     ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
@@ -35,12 +35,9 @@ fn main() {
     let top = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
     let staging = top.join("staging");
     fs::create_dir_all(&staging).unwrap();
-    let launcher = Launcher::new(LauncherAddress::Spawn {
-        program: launcher_program(),
-        staging: staging.clone(),
-        mounts_allowed: Vec::new(),
-        max_sandboxes: 2,
-    });
+    let program = LauncherProgram::new(launcher_program(), staging.clone());
+    let launcher =
+        Launcher::new(LauncherAddress::Spawn(LauncherProgram { max_sandboxes: 2, ..program }));
     let bench = CollectBench { top, staging, launcher, mib };
     let data = format!("dd if=/dev/urandom of=/out/data bs=1M count={mib}");
     let hole = format!("truncate -s {mib}M /out/data; echo end >>/out/data");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use egress::client::Egress;
 use records::KeySource;
 use records::log::LogOrigin;
-use sandbox::client::LauncherAddress;
+use sandbox::client::{LauncherAddress, LauncherProgram};
 use spool::retention::RetentionPolicy;
 
 use super::raw_config::{RawDaemonConfig, RawEgressConfig, RawLauncherConfig, RawLogConfig};
@@ -211,8 +211,7 @@ fn launcher(
         (None, Some(program)) => program,
         (None, None) => find_launcher()?,
     };
-    let staging = state.join("staging");
-    let (mounts_allowed, max_sandboxes) =
-        (Vec::new(), u32::try_from(sandbox_count).unwrap_or(u32::MAX));
-    Ok(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes })
+    let max_sandboxes = u32::try_from(sandbox_count).unwrap_or(u32::MAX);
+    let program = LauncherProgram::new(program, state.join("staging"));
+    Ok(LauncherAddress::Spawn(LauncherProgram { max_sandboxes, ..program }))
 }

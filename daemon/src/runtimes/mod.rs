@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use policies::{
     BinaryRule, CacheSource, InstalledRuntime, InstalledRuntimes, Policy, RuntimeRule, WithoutCache,
 };
-use sandbox::client::LauncherAddress;
+use sandbox::client::{LauncherAddress, LauncherProgram};
 
 use elf::is_elf;
 use private_directories::PrivateDirectories;
@@ -64,12 +64,10 @@ pub(crate) fn allow_mounts(
     policy: &Policy,
     binaries: &InstalledRuntimes,
 ) -> LauncherAddress {
-    let LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } = reach else {
-        return reach;
+    let program = match reach {
+        LauncherAddress::Spawn(program) if program.mounts_allowed.is_empty() => program,
+        other => return other,
     };
-    if !mounts_allowed.is_empty() {
-        return LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
-    }
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(PathBuf::from);
     let of_policy = policy
         .runtimes()
@@ -81,7 +79,7 @@ pub(crate) fn allow_mounts(
             mounts_allowed.push(path.to_owned());
         }
     }
-    LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes }
+    LauncherAddress::Spawn(LauncherProgram { mounts_allowed, ..program })
 }
 
 /// The reason why a runtime cannot be used, if more is known than "not found".

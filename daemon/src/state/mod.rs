@@ -86,7 +86,7 @@ impl Daemon {
         let DaemonParts { spool, policy, trust, key, public_keys, log, .. } = parts;
         let DaemonParts { launcher, egress, permissions, caches, .. } = parts;
         let program = match &launcher {
-            LauncherAddress::Spawn { program, .. } => Some(program.as_path()),
+            LauncherAddress::Spawn(program) => Some(program.path.as_path()),
             LauncherAddress::Socket(_) => None,
         };
         let digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
@@ -114,6 +114,11 @@ impl Daemon {
             digests: Mutex::new(digests),
             is_doubtful: AtomicBool::new(false),
         }
+    }
+
+    /// Starts the launcher on another thread, so that it is ready for the first run.
+    pub fn start_launcher(&self) {
+        self.rules().launcher.start_ahead();
     }
 
     /// Uses the launcher of the runs.

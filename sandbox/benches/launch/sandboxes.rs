@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use model::Language;
-use sandbox::client::{Launcher, LauncherAddress, PreparedSandbox, ReadySandbox};
+use sandbox::client::{Launcher, LauncherAddress, LauncherProgram, PreparedSandbox, ReadySandbox};
 use sandbox::plan::{
     ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
@@ -54,7 +54,9 @@ impl SandboxBench {
         let staging = top.join("staging");
         fs::create_dir_all(&staging).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned(), "/usr".into()];
-        let reach = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
+        let program = LauncherProgram::new(program, staging);
+        let program = LauncherProgram { mounts_allowed, max_sandboxes, ..program };
+        let reach = LauncherAddress::Spawn(program);
         let (top, tool) = (top.to_owned(), tool.to_owned());
         Self { top, tool, launcher: Launcher::new(reach), count: AtomicUsize::new(0) }
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,12 +22,25 @@ const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
 const STUCK_TIME_MAX: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
+/// A launcher to start.
 #[derive(Clone, Debug)]
-pub(super) struct LauncherProgram {
-    pub(super) path: PathBuf,
-    pub(super) staging: PathBuf,
-    pub(super) mounts_allowed: Vec<PathBuf>,
-    pub(super) max_sandboxes: u32,
+pub struct LauncherProgram {
+    /// The path of the program.
+    pub path: PathBuf,
+    /// The staging root: the directory whose slots hold the inputs of runs.
+    pub staging: PathBuf,
+    /// Directories that runtimes may need; the launcher's default list if empty.
+    pub mounts_allowed: Vec<PathBuf>,
+    /// The most concurrent sandboxes.
+    pub max_sandboxes: u32,
+}
+
+impl LauncherProgram {
+    /// Describes a launcher of one sandbox at a time.
+    #[must_use]
+    pub fn new(path: PathBuf, staging: PathBuf) -> Self {
+        Self { path, staging, mounts_allowed: Vec::new(), max_sandboxes: 1 }
+    }
 }
 
 #[derive(Debug)]
@@ -39,22 +52,31 @@ pub(super) struct ChildLauncher {
     is_retired: bool,
 }
 
-impl ChildLauncher {
-    /// Starts a launcher on another thread, because exec can hang on the program's file system.
-    pub(super) fn start(
-        program: LauncherProgram,
-        limit: &mut StartLimit<'_>,
-    ) -> Result<Self, BuildError> {
+/// A launcher that another thread starts, because exec can hang on the program's file system.
+#[derive(Debug)]
+pub(super) struct StartingLauncher {
+    path: PathBuf,
+    started: Receiver<io::Result<ChildLauncher>>,
+}
+
+impl StartingLauncher {
+    pub(super) fn begin(program: LauncherProgram) -> Result<Self, BuildError> {
         let path = program.path.clone();
-        let failed = |error| BuildError::Launcher(path.clone(), error);
         let (sender, started) = channel();
         let start = move || {
             // If the caller no longer waits, this launcher exits when its control socket closes.
-            sender.send(Self::spawn(&program)).unwrap_or_default();
+            sender.send(ChildLauncher::spawn(&program)).unwrap_or_default();
         };
-        thread::Builder::new().name("start-launcher".to_owned()).spawn(start).map_err(failed)?;
+        match thread::Builder::new().name("start-launcher".to_owned()).spawn(start) {
+            Ok(_) => Ok(Self { path, started }),
+            Err(error) => Err(BuildError::Launcher(path, error)),
+        }
+    }
+
+    pub(super) fn wait(self, limit: &mut StartLimit<'_>) -> Result<ChildLauncher, BuildError> {
+        let failed = |error| BuildError::Launcher(self.path.clone(), error);
         loop {
-            match started.recv_timeout(ASK_INTERVAL) {
+            match self.started.recv_timeout(ASK_INTERVAL) {
                 Ok(started) => return started.map_err(failed),
                 Err(RecvTimeoutError::Timeout) => {
                     limit.check(Peer::default(), "start the launcher")?;
@@ -66,6 +88,13 @@ impl ChildLauncher {
         }
     }
 
+    /// Ends a launcher that was not needed.
+    pub(super) fn give_up(self) {
+        drop(self.started.recv_timeout(EXIT_TIME_MAX));
+    }
+}
+
+impl ChildLauncher {
     fn spawn(program: &LauncherProgram) -> io::Result<Self> {
         let LauncherProgram { path, staging, mounts_allowed, max_sandboxes } = program;
         let (control_socket, theirs) = pair()?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::child::{ChildLauncher, LauncherProgram};
+use super::child::{ChildLauncher, LauncherProgram, StartingLauncher};
 use super::error::BuildError;
 use super::pending::PendingSandbox;
 use super::prepared::{PreparedSandbox, ReadySandbox};
@@ -28,16 +28,7 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub enum LauncherAddress {
     /// Start a launcher as a child, on first use.
-    Spawn {
-        /// The path of the launcher's program.
-        program: PathBuf,
-        /// The staging root: the directory whose slots hold the inputs of runs.
-        staging: PathBuf,
-        /// Directories that runtimes may need; the launcher's default list if empty.
-        mounts_allowed: Vec<PathBuf>,
-        /// The most concurrent sandboxes.
-        max_sandboxes: u32,
-    },
+    Spawn(LauncherProgram),
     /// Connect to the launcher behind a socket unit.
     Socket(PathBuf),
 }
@@ -52,8 +43,18 @@ pub struct Launcher {
 #[derive(Debug, Default)]
 struct ChildLaunchers {
     current: Option<ChildLauncher>,
+    /// A launcher that was started before the first session.
+    starting: Option<StartingLauncher>,
     /// Launchers that did not respond. They get no more sessions and end with their last sandbox.
     retired: Vec<ChildLauncher>,
+}
+
+impl Drop for ChildLaunchers {
+    fn drop(&mut self) {
+        if let Some(starting) = self.starting.take() {
+            starting.give_up();
+        }
+    }
 }
 
 impl Launcher {
@@ -86,8 +87,8 @@ impl Launcher {
                 first.send(&control).map_err(BuildError::Lost)?;
                 Ok((control, None))
             }
-            LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes } => {
-                let failed = |error| BuildError::Launcher(program.clone(), error);
+            LauncherAddress::Spawn(program) => {
+                let failed = |error| BuildError::Launcher(program.path.clone(), error);
                 let mut own = self.children(limit)?;
                 own.retired.retain_mut(|retired| !retired.has_ended());
                 // A launcher that has ended meanwhile, for example by a kill, is replaced.
@@ -96,13 +97,11 @@ impl Launcher {
                 if let Some((Ok(control), pid)) = begun {
                     return Ok((control, Some(pid)));
                 }
-                let program = LauncherProgram {
-                    path: program.clone(),
-                    staging: staging.clone(),
-                    mounts_allowed: mounts_allowed.clone(),
-                    max_sandboxes: *max_sandboxes,
+                let starting = match own.starting.take() {
+                    Some(starting) => starting,
+                    None => StartingLauncher::begin(program.clone())?,
                 };
-                let started = ChildLauncher::start(program, limit)?;
+                let started = starting.wait(limit)?;
                 let pid = started.pid();
                 // It may have ended before the first message.
                 let control = started.open_session(first, deadline).map_err(|error| {
@@ -115,6 +114,18 @@ impl Launcher {
                 own.retired.extend(replaced);
                 Ok((control, Some(pid)))
             }
+        }
+    }
+
+    /// Starts a launcher on another thread if it will be our child, so that it is ready for the first
+    /// session. The session reports a failure.
+    pub fn start_ahead(&self) {
+        let LauncherAddress::Spawn(program) = &self.address else { return };
+        if let Some(mut own) = self.try_children()
+            && own.current.is_none()
+            && own.starting.is_none()
+        {
+            own.starting = StartingLauncher::begin(program.clone()).ok();
         }
     }
 

@@ -14,6 +14,7 @@ mod run;
 mod session;
 mod start;
 
+pub use child::LauncherProgram;
 pub use error::{BuildError, StallReport};
 pub use launcher::{Launcher, LauncherAddress};
 pub use pending::PendingSandbox;

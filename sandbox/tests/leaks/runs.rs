@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use model::Language;
-use sandbox::client::{BuildError, Launcher, LauncherAddress, PreparedSandbox};
+use sandbox::client::{BuildError, Launcher, LauncherAddress, LauncherProgram, PreparedSandbox};
 use sandbox::plan::{
     ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
@@ -121,8 +121,10 @@ impl Runs {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let max_sandboxes = u32::try_from(MAX_SANDBOXES).unwrap();
         let mounts_allowed = vec![tool.parent().unwrap().to_owned()];
-        let reach = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
-        let (top, launcher) = (top.to_owned(), Launcher::new(reach));
+        let program = LauncherProgram::new(program, staging);
+        let program = LauncherProgram { mounts_allowed, max_sandboxes, ..program };
+        let launcher = Launcher::new(LauncherAddress::Spawn(program));
+        let top = top.to_owned();
         Self { top, tool, launcher, count: AtomicUsize::new(0) }
     }
 

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 
 use model::{LimitName, Mechanism, Outcome};
-use sandbox::client::{BuildError, Launcher, LauncherAddress};
+use sandbox::client::{BuildError, Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::Limits;
 use sandbox::report::EffectiveLimit;
 
@@ -171,13 +171,8 @@ fn a_lower_process_limit_is_recorded() {
     fs::write(&program, format!("#!/bin/sh\nexec prlimit --nproc=2000:2000 {binary} \"$@\"\n"))
         .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let (in_, mounts_allowed) = (staging.clone(), Vec::new());
-    let launcher = Launcher::new(LauncherAddress::Spawn {
-        program,
-        staging: in_,
-        mounts_allowed,
-        max_sandboxes: 1,
-    });
+    let program = LauncherProgram::new(program, staging.clone());
+    let launcher = Launcher::new(LauncherAddress::Spawn(program));
     let limits = Limits { pids_max: 4000, ..LIMITS };
     let script = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[1])";
     let ready = launcher.build(plan(&staging, script, limits)).unwrap();

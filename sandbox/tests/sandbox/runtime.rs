@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::{Language, Outcome};
-use sandbox::client::{BuildError, Launcher, LauncherAddress};
+use sandbox::client::{BuildError, Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
     Cache, ConfinementRequirements, ExecSpec, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
-use crate::support::{LIMITS, SandboxScratch};
+use crate::support::{LIMITS, SandboxScratch, launcher_program};
 
 /// Returns Debian's own shell as a runtime, without `/proc`.
 fn shell() -> RuntimeSpec {
@@ -53,6 +53,11 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
     }
 }
 
+fn launcher(staging: &Path, mounts_allowed: Vec<PathBuf>) -> Launcher {
+    let program = LauncherProgram::new(launcher_program(), staging.to_owned());
+    Launcher::new(LauncherAddress::Spawn(LauncherProgram { mounts_allowed, ..program }))
+}
+
 /// Returns the output of a shell script in such a sandbox; `allowed` adds mountable directories.
 fn output_of(
     scratch: &SandboxScratch,
@@ -62,12 +67,8 @@ fn output_of(
 ) -> String {
     let (staging, result) = (scratch.dir("staging"), scratch.dir("result"));
     let usual = sandbox::plan::MOUNTS_BY_DEFAULT.iter().map(Path::new);
-    let launcher = Launcher::new(LauncherAddress::Spawn {
-        program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-        staging: staging.clone(),
-        mounts_allowed: usual.chain(allowed.iter().copied()).map(Path::to_owned).collect(),
-        max_sandboxes: 1,
-    });
+    let mounts_allowed = usual.chain(allowed.iter().copied()).map(Path::to_owned).collect();
+    let launcher = launcher(&staging, mounts_allowed);
     let ready = launcher.build(plan(&staging, runtime, script)).unwrap();
     let directory = fs::File::open(&result).unwrap();
     let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();
@@ -198,12 +199,7 @@ fn unlisted_directories_are_not_mounted() {
     ];
     for runtime in refused {
         let scratch = SandboxScratch::new();
-        let launcher = Launcher::new(LauncherAddress::Spawn {
-            program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-            staging: scratch.0.clone(),
-            mounts_allowed: vec!["/usr".into(), "/home".into()],
-            max_sandboxes: 1,
-        });
+        let launcher = launcher(&scratch.0, vec!["/usr".into(), "/home".into()]);
         let shown = format!("{runtime:?}");
         match launcher.build(plan(&scratch.0, runtime, "true")) {
             Err(BuildError::SetupFailed(unable)) => {
@@ -243,12 +239,7 @@ fn a_link_never_leads_into_the_base_root() {
             RuntimeSpec { caches: vec![cache], ..shell() },
             RuntimeSpec { root: Some(link.clone()), ..no_programs },
         ] {
-            let launcher = Launcher::new(LauncherAddress::Spawn {
-                program: env!("CARGO_BIN_EXE_toolexec-launch").into(),
-                staging: staging.clone(),
-                mounts_allowed: vec!["/usr".into(), allowed.clone()],
-                max_sandboxes: 1,
-            });
+            let launcher = launcher(&staging, vec!["/usr".into(), allowed.clone()]);
             let shown = format!("{target} {runtime:?}");
             match launcher.build(plan(&staging, runtime, "true")) {
                 Err(BuildError::SetupFailed(unable)) => {

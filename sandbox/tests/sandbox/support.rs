@@ -12,7 +12,7 @@ use model::{Language, Outcome};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
 };
-use sandbox::client::{Launcher, LauncherAddress};
+use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
     ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
@@ -115,9 +115,12 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
 }
 
 pub(crate) fn launcher(staging: &Path) -> Launcher {
-    let program = env!("CARGO_BIN_EXE_toolexec-launch").into();
-    let (staging, mounts_allowed) = (staging.to_owned(), Vec::new());
-    Launcher::new(LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes: 4 })
+    let program = LauncherProgram::new(launcher_program(), staging.to_owned());
+    Launcher::new(LauncherAddress::Spawn(LauncherProgram { max_sandboxes: 4, ..program }))
+}
+
+pub(crate) fn launcher_program() -> PathBuf {
+    env!("CARGO_BIN_EXE_toolexec-launch").into()
 }
 
 pub(crate) fn run_with(script: &str, limits: Limits) -> RunOutput {

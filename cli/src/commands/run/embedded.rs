@@ -10,7 +10,7 @@ use daemon::{
 };
 use records::log::LogLocation;
 use records::{KeySource, Trust, VerifiedRecord};
-use sandbox::client::LauncherAddress;
+use sandbox::client::{LauncherAddress, LauncherProgram};
 use spool::{Spool, SpoolPaths};
 
 use crate::args::HostOptions;
@@ -74,8 +74,7 @@ pub(in crate::commands) fn open_host(args: &HostOptions) -> Result<Daemon, Failu
     let keys = open_keys(&KeySource::Directory(public_keys.clone()), None)?;
     let (key, log) = (keys.result, RecordLog::shared(LogLocation::of_state(&state), keys.log));
     let staging = spool.staging();
-    let (mounts_allowed, max_sandboxes) = (Vec::new(), 1);
-    let launcher = LauncherAddress::Spawn { program, staging, mounts_allowed, max_sandboxes };
+    let launcher = LauncherAddress::Spawn(LauncherProgram::new(program, staging));
     let caches = state.join("caches");
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
@@ -92,6 +91,7 @@ pub(in crate::commands) fn open_host(args: &HostOptions) -> Result<Daemon, Failu
         permissions,
         caches,
     });
+    host.start_launcher();
     for id in host.recover()?.recorded {
         output::note(format_args!("an earlier run was interrupted; its record is {id}"));
     }

@@ -11,7 +11,7 @@ use daemon::config::Config;
 use daemon::{ProbeResult, probe};
 use policies::Policy;
 use records::split_reason;
-use sandbox::client::LauncherAddress;
+use sandbox::client::{LauncherAddress, LauncherProgram};
 use sandbox::report::Confinement;
 use serde_json::Value;
 
@@ -64,12 +64,7 @@ fn probe_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> SandboxPr
             return not_tried(why, "set TMPDIR to a writable directory");
         }
     };
-    let reach = LauncherAddress::Spawn {
-        program,
-        staging: staging.clone(),
-        mounts_allowed: Vec::new(),
-        max_sandboxes: 1,
-    };
+    let reach = LauncherAddress::Spawn(LauncherProgram::new(program, staging.clone()));
     let seen = probe_result(probe(reach, &staging, policy, caches));
     match fs::remove_dir(&staging) {
         Ok(()) => seen,
@@ -106,10 +101,10 @@ fn probe_service(
             let (staging, caches) = (read.state.join("staging"), read.state.join("caches"));
             probe_result(probe(reach, &staging, &read.policy, &caches))
         }
-        (true, LauncherAddress::Spawn { .. }, Some(launcher)) => {
+        (true, LauncherAddress::Spawn(_), Some(launcher)) => {
             probe_launcher(launcher, &read.policy, &read.state.join("caches"))
         }
-        (true, LauncherAddress::Spawn { .. }, None) => unusable_launcher(),
+        (true, LauncherAddress::Spawn(_), None) => unusable_launcher(),
     }
 }
 
