@@ -244,7 +244,6 @@ fn each_rule_refuses_its_own_subject() {
         assert_eq!(verdict(&rules, rule), Verdict::Refuse);
         let refusing = rules.iter().filter(|it| it.verdict == Verdict::Refuse).count();
         assert_eq!(refusing, 1, "{new}");
-        assert_eq!(rules.len(), 25, "every rule speaks: {rules:#?}");
     }
 }
 
