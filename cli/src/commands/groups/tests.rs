@@ -82,7 +82,8 @@ fn every_command_has_an_example_that_parses() {
     for (path, mut leaf) in found {
         let help = leaf.render_help().to_string();
         let examples = examples(&help);
-        let own = examples.iter().filter(|line| line.starts_with(&format!("{path} ")));
+        let own =
+            examples.iter().filter(|line| format!("{line} ").starts_with(&format!("{path} ")));
         if !help.contains("Example") || own.count() == 0 {
             wrong.push(format!("{path} has no example"));
         }
