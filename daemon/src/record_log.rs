@@ -152,6 +152,19 @@ impl RecordLog {
         Ok(inclusion)
     }
 
+    /// Appends one entry to a log with other writers. `prove` makes the files with its proof durable
+    /// before the entry is in the log.
+    pub(crate) fn append_proved<E: From<LogError>>(
+        &self,
+        entry: &[u8],
+        now: UtcTime,
+        prove: impl FnOnce(&Inclusion) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.open()?.append_proved(entry, prove)?;
+        self.note_append(now);
+        Ok(())
+    }
+
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.access, LogAccess::Shared)
     }

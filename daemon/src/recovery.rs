@@ -5,9 +5,7 @@ use std::path::Path;
 
 use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
-use records::{
-    History, NetworkUse, PublicKeys, RecordSubject, Trust, UnknownUseReason, VerifyError, verify,
-};
+use records::{History, NetworkUse, PublicKeys, RecordSubject, Trust, UnknownUseReason, is_intact};
 use spool::{Spool, SubmissionState, UnfinishedRun};
 use validator::{Draft, FileLocation, OwnerUid, Request};
 
@@ -157,13 +155,5 @@ pub fn is_publishable(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLog
     });
     let Some(history) = history else { return false };
     let trust = trust.with_logs(logs.to_vec()).with_history(history);
-    let hidden_name = |found: &str, id: &str| found.strip_prefix(".new-") == Some(id);
-    match verify(hidden, &trust) {
-        // The hidden name must be the only fault.
-        Err(faults) => matches!(
-            faults.as_slice(),
-            [VerifyError::DirectoryName { found, result_id }] if hidden_name(found, result_id)
-        ),
-        Ok(_) => false,
-    }
+    is_intact(hidden, &trust)
 }

@@ -26,27 +26,28 @@ impl Daemon {
 
     /// The log has other writers, so each entry is made durable by itself.
     fn publish_shared(&self, letter: PendingRecord) -> Result<Receipt, DaemonError> {
-        // First the record, so that after a crash the log never has an incomplete record.
-        let entry = letter.attested.envelope().log_entry();
-        let inclusion = match self.log.append(&entry, system::now()) {
-            Err(error) if error.io_error().and_then(Shortage::of) == Some(Shortage::DiskSpace) => {
-                let _reserve = self.spool.use_reserve();
-                self.log.append(&entry, system::now())?
-            }
-            logged => logged?,
-        };
-        let key = self.log.key();
-        match prove(&letter, &inclusion, &key) {
-            Err(DaemonError::Spool(error)) if error.is_full() => {
+        match self.log_shared(&letter) {
+            Err(error) if error.shortage() == Some(Shortage::DiskSpace) => {
                 let _reserve = self.spool.use_reserve();
                 remove_proofs(&letter)?;
-                prove(&letter, &inclusion, &key)?;
+                self.log_shared(&letter)?;
             }
-            proved => proved?,
+            logged => logged?,
         }
-        self.spool.commit(&[&letter.result])?;
         let placed = vec![letter.result.place()?];
         self.spool.commit_names(placed)?.pop().ok_or(DaemonError::BatchFailed)
+    }
+
+    /// Makes the record durable before the log has its entry, so that after a crash the log has no
+    /// entry without its record.
+    fn log_shared(&self, letter: &PendingRecord) -> Result<(), DaemonError> {
+        let (entry, key) = (letter.attested.envelope().log_entry(), self.log.key());
+        self.log.append_proved(&entry, system::now(), |inclusion| {
+            prove(letter, inclusion, &key)?;
+            self.spool.commit(&[&letter.result])?;
+            reach(Failpoint::ResultDurable);
+            Ok::<_, DaemonError>(())
+        })
     }
 
     /// Publishes all records or none: an error of one is an error of all. Recovery records each.

@@ -56,6 +56,20 @@ impl Log {
         self.append_signed(entry, None)
     }
 
+    /// Appends an entry as [`Self::append`] does, and calls `prove` with its proof before the entry is
+    /// in the log. `prove` must make its files durable, so that the log never has an entry without
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Self::append`], and the errors of `prove`: the entry is not in the log then.
+    pub fn append_proved<E: From<LogError>>(
+        &mut self,
+        entry: &[u8],
+        prove: impl FnOnce(&Inclusion) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.append_with(entry, None, prove)
+    }
+
     /// Writes a batch and a draft of its single checkpoint, without a sync. Before [`Self::adopt`],
     /// the caller must sync the whole file system of [`Self::directory`]. Entries that are among
     /// the latest ones, or twice in the batch, are not appended again.
@@ -145,6 +159,20 @@ impl Log {
         entry: &[u8],
         successor: Option<&LogKey>,
     ) -> Result<Inclusion, LogError> {
+        let mut proved = None;
+        self.append_with(entry, successor, |inclusion| {
+            proved = Some(inclusion.clone());
+            Ok::<_, LogError>(())
+        })?;
+        proved.ok_or_else(|| self.no_entry())
+    }
+
+    fn append_with<E: From<LogError>>(
+        &mut self,
+        entry: &[u8],
+        successor: Option<&LogKey>,
+        prove: impl FnOnce(&Inclusion) -> Result<(), E>,
+    ) -> Result<(), E> {
         let LogBatch { positions: places, next } = self.batch(&[entry], successor)?;
         if let Some(next) = &next {
             for (tile, bytes) in &next.growth.whole {
@@ -154,13 +182,17 @@ impl Log {
                 self.disk.write_unsynced(&tile.path(), bytes)?;
             }
         }
-        let mut inclusions = self.prove(&places, next.as_ref())?;
+        let inclusions = self.prove(&places, next.as_ref())?;
+        prove(inclusions.first().ok_or_else(|| self.no_entry())?)?;
         if let Some(next) = next {
             self.disk.write_synced(CHECKPOINT, next.head.note().as_bytes())?;
             self.advance(next)?;
         }
-        let none = LogError::NoSuchEntry { index: self.head.size(), size: self.head.size() };
-        inclusions.pop().ok_or(none)
+        Ok(())
+    }
+
+    fn no_entry(&self) -> LogError {
+        LogError::NoSuchEntry { index: self.head.size(), size: self.head.size() }
     }
 
     /// Assigns an index to each entry and computes the next state of the log. From here on the log

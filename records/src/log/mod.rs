@@ -42,8 +42,8 @@
 //! | draft | meaning | action |
 //! |---|---|---|
 //! | not signed by this key, or not a note | torn: the barrier was not passed | remove it |
-//! | larger, and the entries on disk lead from the checkpoint's tree to its root | the barrier may have been passed | roll forward to it |
-//! | larger, and they do not | torn: the barrier was not passed | remove it |
+//! | larger, the entries on disk lead from the checkpoint's tree to its root, and the caller's files of these entries are intact ([`BatchCheck`]) | the barrier may have been passed | roll forward to it |
+//! | larger, and any of these is lost | torn: the barrier was not passed | remove it |
 //! | not larger, and the log has or had that root | already in the log | remove it |
 //! | not larger, with another root | this key signed two histories | refuse the log |
 //!
@@ -116,7 +116,7 @@ pub use fsck::{LogFsckProblem, LogFsckReport, UncheckedLogFile, fsck};
 pub use key::{LogKey, LogOrigin, NotAnOrigin, PublicLogKey};
 pub use merkle::is_consistent;
 pub use open::Log;
-pub use persisted_state::LogLocation;
+pub use persisted_state::{BatchCheck, LogLocation};
 pub use proof::{Inclusion, ProofError};
 pub use scan::{LogClaim, LogReconciliation, RECORD_BYTES_MAX};
 pub use tile::ENTRY_BYTES_MAX;

@@ -97,7 +97,7 @@ impl Log {
         let lock = lock(&disk)?;
         let head = first_or_newest(&disk, &key)?;
         // Before the saved head is compared, because it may be the head of the draft.
-        let (head, edge) = roll_forward::recover(&disk, key.public(), head)?;
+        let (head, edge) = roll_forward::recover(&disk, key.public(), head, place)?;
         if let Some(kept) = &kept {
             kept.check_and_store(&disk, &head)?;
         }

@@ -4,7 +4,9 @@
 //! log. It can be ahead only if the rename of a draft was lost and this file was not. The draft
 //! then still exists, and opening the log rolls forward to it before it reads the saved head.
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::Sha256;
 
@@ -12,21 +14,30 @@ use crate::log::checkpoint::{Checkpoint, parse_head};
 use crate::log::disk::{LogDisk, LogDurability};
 use crate::log::format::CHECKPOINT;
 use crate::log::view::{LogView, grew_into, read_note};
-use crate::log::{LogError, LogLoss};
+use crate::log::{LogError, LogLoss, PublicLogKey};
 
 const HEAD: &str = "log.head";
 
-/// The directory of a log and the path of its saved head.
+/// Decides after a crash whether the caller's files of a batch survived. The caller's barrier makes
+/// them durable together with the log, but a power cut before it may leave any part of either.
+pub trait BatchCheck: Debug + Send + Sync {
+    /// Returns whether the files that belong to these entries are intact. `log` verifies the draft.
+    /// If it returns false, the batch must never have been published: the log drops it.
+    fn is_intact(&self, entries: &[&[u8]], log: &PublicLogKey) -> bool;
+}
+
+/// The directory of a log, the path of its saved head, and the check of interrupted batches.
 #[derive(Clone, Debug)]
 pub struct LogLocation {
     directory: PathBuf,
     head: Option<PathBuf>,
+    batch_check: Option<Arc<dyn BatchCheck>>,
 }
 
-/// A log without a saved head.
+/// A log without a saved head. Interrupted batches are completed from the entries alone.
 impl<T: AsRef<Path> + ?Sized> From<&T> for LogLocation {
     fn from(directory: &T) -> Self {
-        Self { directory: directory.as_ref().to_owned(), head: None }
+        Self { directory: directory.as_ref().to_owned(), head: None, batch_check: None }
     }
 }
 
@@ -34,7 +45,8 @@ impl LogLocation {
     /// Returns a log whose head is saved in this state directory, which must exist outside the log.
     #[must_use]
     pub fn persisted_in(state: &Path, directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), head: Some(state.join(HEAD)) }
+        let head = Some(state.join(HEAD));
+        Self { directory: directory.to_owned(), head, batch_check: None }
     }
 
     /// Returns the log of a state directory.
@@ -43,10 +55,20 @@ impl LogLocation {
         Self::persisted_in(state, &state.join("log"))
     }
 
+    /// Completes an interrupted batch only if `check` finds the files of its entries intact.
+    #[must_use]
+    pub fn with_batch_check(self, check: Arc<dyn BatchCheck>) -> Self {
+        Self { batch_check: Some(check), ..self }
+    }
+
     /// Returns the log's directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    pub(crate) fn is_batch_intact(&self, entries: &[&[u8]], log: &PublicLogKey) -> bool {
+        self.batch_check.as_ref().is_none_or(|check| check.is_intact(entries, log))
     }
 
     pub(crate) fn persisted_state(&self) -> Result<Option<PersistedState>, LogError> {

@@ -1,5 +1,5 @@
 //! Recovery of a draft of the next checkpoint after a crash. Opening rolls forward to the draft if
-//! all files that it covers exist, and removes a torn draft. A head that may have been published
+//! all files that it covers and the caller's files of its entries exist, and removes a torn draft. A head that may have been published
 //! must never be dropped, and a log with two contradicting heads must never be continued.
 
 use crate::log::checkpoint::Checkpoint;
@@ -9,7 +9,7 @@ use crate::log::frontier::{FrontierGrowth, MerkleFrontier};
 use crate::log::merkle::leaf_hash;
 use crate::log::tile::{Tile, TileKind, WIDTH, entries};
 use crate::log::view::{grew_into, read_bundle, read_note};
-use crate::log::{LogError, PublicLogKey};
+use crate::log::{LogError, LogLocation, PublicLogKey};
 
 /// Two names, used in turn. Until the rename of one draft to the checkpoint is durable, the next
 /// draft must not take its name: a file system that reorders renames could lose it.
@@ -22,6 +22,7 @@ pub(crate) fn recover(
     disk: &LogDisk,
     key: &PublicLogKey,
     head: Checkpoint,
+    place: &LogLocation,
 ) -> Result<(Checkpoint, MerkleFrontier), LogError> {
     let mut edge = MerkleFrontier::read(disk, &head)?;
     let mut head = head;
@@ -44,7 +45,9 @@ pub(crate) fn recover(
             if !grew_into(disk, (draft.size(), draft.root()), &head)? {
                 return Err(disk.damaged(name, CONTRADICTS));
             }
-        } else if let Some(growth) = growth(disk, &edge, &draft)? {
+        } else if let Some(growth) =
+            growth(disk, &edge, &draft, |new| place.is_batch_intact(new, key))?
+        {
             edge = adopt(disk, &draft, growth)?;
             head = draft;
         }
@@ -61,11 +64,13 @@ fn parse_signed(bytes: &[u8], key: &PublicLogKey) -> Option<Checkpoint> {
 }
 
 /// Returns the growth from this edge to the draft by the entries on the disk. Returns `None` if
-/// entries are missing or differ: then the barrier was never passed.
+/// entries or the files that belong to them are missing or differ: then the barrier was never
+/// passed.
 fn growth(
     disk: &LogDisk,
     edge: &MerkleFrontier,
     draft: &Checkpoint,
+    is_intact: impl FnOnce(&[&[u8]]) -> bool,
 ) -> Result<Option<FrontierGrowth>, LogError> {
     let (from, to) = (edge.size(), draft.size());
     let mut bundles = Vec::new();
@@ -79,11 +84,12 @@ fn growth(
     }
     let all = bundles.iter().flat_map(|bundle| entries(bundle).unwrap_or_default());
     let skipped = usize::try_from(from % WIDTH).unwrap_or(usize::MAX);
-    let new = all.skip(skipped).map(|entry| (entry, leaf_hash(entry)));
+    let new: Vec<&[u8]> = all.skip(skipped).collect();
+    let leaves = new.iter().map(|entry| (*entry, leaf_hash(entry)));
     let leads = |growth: &FrontierGrowth| {
         (growth.frontier.size(), growth.frontier.peaks.root()) == (draft.size(), draft.root())
     };
-    Ok(edge.clone().append(new).filter(leads))
+    Ok(edge.clone().append(leaves).filter(leads).filter(|_| is_intact(&new)))
 }
 
 /// Writes and syncs every file again before it replaces the existing one: after a failed barrier,

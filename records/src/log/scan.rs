@@ -16,6 +16,8 @@ use crate::log::merkle::leaf_hash;
 use crate::log::tile::{Tile, TileKind, WIDTH, entries};
 use crate::log::view::{LogView, read_bundle};
 use crate::log::{LogError, decimal};
+use crate::result_key::PublicResultKey;
+use crate::spki;
 
 /// The maximum size of a record's bundle, in bytes.
 pub const RECORD_BYTES_MAX: usize = BUNDLE_BYTES_MAX;
@@ -25,6 +27,7 @@ pub const RECORD_BYTES_MAX: usize = BUNDLE_BYTES_MAX;
 pub struct LogClaim {
     index: u64,
     entry: Vec<u8>,
+    key: Option<PublicResultKey>,
 }
 
 impl LogClaim {
@@ -56,7 +59,10 @@ impl LogClaim {
                 dsse.signatures.as_slice(),
                 [one] if one.sig == rekord.spec.v002.signature.content
             );
-        if is_of_statement { Ok(Self { index, entry }) } else { Err(unfit) }
+        let spki = base64::decode(&rekord.spec.v002.signature.verifier.public_key.raw_bytes);
+        let key = spki.as_deref().and_then(spki::key);
+        let key = key.as_ref().and_then(PublicResultKey::from_key);
+        if is_of_statement { Ok(Self { index, entry, key }) } else { Err(unfit) }
     }
 
     /// Returns the claimed index.
@@ -69,6 +75,11 @@ impl LogClaim {
     #[must_use]
     pub fn entry(&self) -> &[u8] {
         &self.entry
+    }
+
+    /// Returns the key that the entry names, if it is a key of results.
+    pub(crate) fn key(&self) -> Option<&PublicResultKey> {
+        self.key.as_ref()
     }
 }
 
@@ -101,6 +112,19 @@ struct HashedRekordData {
 #[derive(Deserialize)]
 struct HashedRekordSignature {
     content: String,
+    verifier: HashedRekordVerifier,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HashedRekordVerifier {
+    public_key: HashedRekordKey,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct HashedRekordKey {
+    raw_bytes: String,
 }
 
 /// The entries of a log by kind, and those that do not match the claims.

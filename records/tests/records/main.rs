@@ -15,6 +15,8 @@ mod fixture;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod hidden_results;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod hostile_everywhere;

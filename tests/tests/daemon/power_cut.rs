@@ -3,8 +3,9 @@
 //! memory. A daemon recovers on each copy, as after a power cut: the checks after a kill must hold,
 //! and every durable result must exist. `cargo test -p toolexec-tests --test daemon power_cut --
 //! --nocapture` prints the cuts: one at the first arrival at each failpoint, with
-//! `TOOLEXEC_POWER_CUT=full` at every arrival. Needs root for the mounts, and must leave none
-//! behind. A copy has every write that the file system sent; a disk that loses or reorders some is
+//! `TOOLEXEC_POWER_CUT=full` at every arrival. One more is after the log's files are written, when
+//! the kernel happens to write these back before all others. Needs root for the mounts, and must
+//! leave none behind. A copy has every write that the file system sent; a disk that loses or reorders some is
 //! not tested here.
 
 #![allow(
@@ -214,18 +215,38 @@ fn collect_cuts(
         let arrivals = fs::read_to_string(&came).unwrap();
         let point = arrivals.lines().last().unwrap().to_owned();
         if full || cuts.iter().all(|cut| cut.point != point) {
-            let copy = image.with_extension(format!("cut-{}", cuts.len()));
-            let counts = counted.counts();
-            copy_at_one_moment(image, &copy);
-            let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
-            let acknowledged = [list(&service.path("archive")), list(&service.path("quarantine"))];
-            let acknowledged = acknowledged.concat();
-            cuts.push(PowerCut { point, image: copy, counts, acknowledged, durable });
+            let mut cut = |point: String| {
+                let copy = image.with_extension(format!("cut-{}", cuts.len()));
+                let counts = counted.counts();
+                copy_at_one_moment(image, &copy);
+                let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
+                let done = [list(&service.path("archive")), list(&service.path("quarantine"))];
+                let acknowledged = done.concat();
+                cuts.push(PowerCut { point, image: copy, counts, acknowledged, durable });
+            };
+            let is_log_written = point == "log-written";
+            cut(point);
+            if is_log_written {
+                sync_files_below(&service.path("log"));
+                cut("log-written, synced".to_owned());
+            }
         }
         kill("CONT", service.process());
     }
     stop_daemon(service);
     cuts
+}
+
+fn sync_files_below(directory: &Path) {
+    for name in list(directory) {
+        let path = directory.join(name);
+        if path.is_dir() {
+            sync_files_below(&path);
+        } else {
+            File::open(&path).unwrap().sync_all().unwrap();
+        }
+    }
+    File::open(directory).unwrap().sync_all().unwrap();
 }
 
 /// Stops the daemon, resuming it at further failpoints.

@@ -145,13 +145,14 @@ impl KeySourceOptions {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
             let places = SpoolPaths { results: spool.join("results"), state, spool, log };
-            let log = LogLocation::persisted_in(&places.state, &places.log);
+            let log =
+                LogLocation::persisted_in(&places.state, &places.log).with_results(&places.results);
             return Ok(SigningContext { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let (results, log) = (state.join("results"), state.join("log"));
         let places = SpoolPaths { spool: state.clone(), results, state, log };
-        let log = LogLocation::of_state(&places.state);
+        let log = LogLocation::of_state(&places.state).with_results(&places.results);
         let source = KeySource::Directory(places.state.join("keys"));
         Ok(SigningContext { source, origin: None, log, places })
     }
