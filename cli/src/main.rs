@@ -25,6 +25,7 @@ mod mcp;
 #[cfg(test)]
 mod message_tests;
 mod output;
+mod random;
 mod tui;
 
 use std::process::ExitCode;

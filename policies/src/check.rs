@@ -118,6 +118,7 @@ fn approval(form: &RawApproval, problems: &mut Problems<'_>) -> ApprovalRules {
     }
     ApprovalRules {
         invoker: form.invoker,
+        unasked: form.unasked.unwrap_or(false),
         owners,
         signatures_min,
         age_sec_max,

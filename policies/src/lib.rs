@@ -38,10 +38,11 @@ mod runtime;
 mod translate;
 
 pub use approval::{
-    APPROVE_NAMESPACE, AllowedSigners, AllowedSignersError, EntitlementError, KeyKind,
-    REJECT_NAMESPACE, REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError,
-    SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, SignatureError, SignatureFile,
-    SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
+    APPROVE_NAMESPACE, AllowedSigners, AllowedSignersError, BATCH_NAMESPACE, BATCH_REQUESTS_MAX,
+    BatchError, BatchList, EntitlementError, KeyKind, REJECT_NAMESPACE, REQUEST_NAMESPACE,
+    REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
+    SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, SignerKeyError, SshSignature,
+    StandardTime, Touch, VerifiedSshSignature,
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{

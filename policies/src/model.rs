@@ -51,6 +51,7 @@ pub(crate) struct PermissionRules {
 #[derive(Clone, Debug)]
 pub(crate) struct ApprovalRules {
     pub(crate) invoker: bool,
+    pub(crate) unasked: bool,
     pub(crate) owners: Vec<ApprovalOwner>,
     pub(crate) signatures_min: SignaturesMin,
     pub(crate) age_sec_max: Option<u64>,

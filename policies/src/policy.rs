@@ -93,6 +93,12 @@ impl Policy {
         self.rules.approval.invoker
     }
 
+    /// Returns whether `toolexec exec` may run a command without asking the person who typed it.
+    #[must_use]
+    pub fn may_skip_question(&self) -> bool {
+        self.rules.approval.invoker && self.rules.approval.unasked
+    }
+
     /// Returns whether a run may use other mechanisms if no cgroup is writable.
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {

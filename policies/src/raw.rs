@@ -102,6 +102,9 @@ pub(crate) struct RawApproval {
     /// If true, the person who types `toolexec run` approves the request by that. A submitted file
     /// never counts by it.
     pub(crate) invoker: bool,
+    /// If true, `toolexec exec --yes` runs a command without asking the person who typed it; false if
+    /// left out.
+    pub(crate) unasked: Option<bool>,
     /// Users, by name or number, whose files count as approved by their owner if `signatures_min`
     /// is 0 for the risk.
     pub(crate) owners: Vec<String>,

@@ -7,12 +7,12 @@ use crate::scene;
 use std::path::{Path, PathBuf};
 
 use policies::{
-    Decision, InstalledRuntime, InstalledRuntimes, ProcRule, RuleName, SubmissionOrigin, TmpRule,
-    Verdict,
+    Decision, InstalledRuntime, InstalledRuntimes, Policy, ProcRule, RuleName, SubmissionOrigin,
+    TmpRule, Verdict,
 };
 use scene::{
-    DecisionScene, ID, accepts, approved, codes, dropped, policy, reason, refused, request,
-    shipped, time, verdict,
+    DecisionScene, ID, accepts, approved, changed, codes, dropped, policy, reason, refused,
+    request, shipped, time, verdict,
 };
 use validator::OwnerUid;
 
@@ -352,17 +352,14 @@ fn grant_contains_strict_outputs_and_exceptions() {
 
 #[test]
 fn an_owner_counts_only_where_policy_names_them() {
-    const OWNERS: &[(&str, &str)] = &[
+    let changes = [
         ("invoker: true", "invoker: false"),
         ("owners: []", "owners: [1000, bob]"),
-        ("binary: auto", "binary: /usr/bin/python3"),
-        ("binary: auto", "binary: /usr/bin/node"),
-        ("binary: auto", "binary: /usr/bin/node"),
         ("    names: [node, nodejs]\n", ""),
-        ("binary: auto", "binary: /usr/bin/go"),
-        ("binary: auto", "binary: /usr/bin/ruby"),
     ];
-    let policy = policy("embedded", OWNERS);
+    // `auto` is only for an invoker.
+    let text = changed("embedded", &changes).replace("binary: auto", "binary: /usr/bin/program");
+    let policy = Policy::parse(text.as_bytes(), "test.yaml").unwrap();
     let by = |uid: u32, name: Option<&str>| DecisionScene {
         submission: SubmissionOrigin::Submitted {
             owner: OwnerUid::new(uid),

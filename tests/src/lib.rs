@@ -25,6 +25,7 @@ mod skip;
 pub mod slowdown;
 mod snapshot;
 mod subordinate_ids;
+mod terminal;
 pub mod timing;
 
 pub use bench::{Bench, CliOutput};
@@ -41,6 +42,7 @@ pub use service::{Service, ServiceConfig};
 pub use skip::skip;
 pub use snapshot::assert_snapshot;
 pub use subordinate_ids::{RUN_UIDS, with_user_range};
+pub use terminal::{at_a_terminal, at_a_terminal_with};
 
 /// Returns true if `ssh-keygen`, the independent verifier, works here. Otherwise logs a skip.
 #[must_use]

@@ -32,6 +32,7 @@ use crate::commands::records::replay::{self, ReplayCommand};
 use crate::commands::records::verify::{self, VerifyCommand};
 use crate::commands::request::draft::{self, DraftCommand};
 use crate::commands::request::lint::{self, LintCommand};
+use crate::commands::run::exec::ExecCommand;
 use crate::commands::run::order::{self, OrderOptions};
 use crate::commands::run::run::RunCommand;
 use crate::commands::run::submit::{self, SubmitCommand};
@@ -53,6 +54,8 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 pub(crate) enum CliCommand {
+    /// Run one command now: show it, ask, and record the run
+    Exec(ExecCommand),
     /// Run an approved request now, without a daemon
     Run(RunCommand),
     /// Create a request from arguments and hash its inputs, for later approval
@@ -119,6 +122,7 @@ pub(crate) enum CliCommand {
 impl CliCommand {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
+            Self::Exec(args) => run::exec::exec(&args),
             Self::Run(args) => run::run::run(&args),
             Self::Draft(args) => draft::draft(&args),
             Self::Lint(args) => lint::lint(&args),

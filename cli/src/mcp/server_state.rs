@@ -9,7 +9,6 @@ use policies::Policy;
 use policies::permissions::PermissionSource;
 use records::Trust;
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::rand::{GetRandomFlags, getrandom};
 use spool::{PublishedFileError, published_policy};
 
 use super::args::McpCommand;
@@ -18,7 +17,8 @@ use crate::args::SourceOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::commands::records::verify;
-use crate::failure::{Failure, no_random_numbers};
+use crate::failure::Failure;
+use crate::random::random_bytes;
 
 pub(super) struct ServerState {
     spool: PathBuf,
@@ -36,10 +36,7 @@ pub(super) struct ServerState {
 fn source(args: &McpCommand) -> Result<SourceOptions, Failure> {
     let subject = match (&args.agent, &args.subject) {
         (Some(_), None) => {
-            let mut bytes = [0; 4];
-            getrandom(&mut bytes, GetRandomFlags::empty())
-                .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
-            let number = u32::from_be_bytes(bytes);
+            let number = u32::from_be_bytes(random_bytes()?);
             let subject = format!("mcp-{}-{number:08x}", clock::now().compact());
             Some(subject.parse().map_err(|error| {
                 Failure::Message(format!("--subject: {error}; help: report this as a bug"))

@@ -3,20 +3,17 @@
 
 use std::fmt::Write as _;
 
-use rustix::rand::{GetRandomFlags, getrandom};
 use validator::reveal_line;
 
-use crate::failure::{Failure, no_random_numbers};
+use crate::failure::Failure;
+use crate::random::random_bytes;
 
 pub(super) struct UntrustedMarkers(String);
 
 impl UntrustedMarkers {
     pub(super) fn new() -> Result<Self, Failure> {
-        let mut random = [0_u8; 8];
-        getrandom(&mut random, GetRandomFlags::empty())
-            .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
         let mut word = String::new();
-        for byte in random {
+        for byte in random_bytes::<8>()? {
             // Writing to a string cannot fail.
             write!(word, "{byte:02x}").unwrap_or_default();
         }

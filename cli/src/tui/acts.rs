@@ -59,10 +59,9 @@ impl<'a> SpoolActions<'a> {
     /// Returns the text of `toolexec review`.
     pub(super) fn review(&self, item: &Item) -> ScrollText {
         let Some(path) = item.file() else { return ScrollText::new("review".to_owned(), "") };
-        let options = self.case(path.clone());
         let read = || -> Result<String, Failure> {
-            let rules = HostRules::read(&options.rules)?;
-            let case = ReviewData::read(&options, rules, None, InputTexts::Beginnings)?;
+            let rules = HostRules::read(&self.rules)?;
+            let case = ReviewData::read(path, None, rules, None, InputTexts::Beginnings)?;
             Ok(review::plain_text(&case, InputTexts::Beginnings))
         };
         let text = read().unwrap_or_else(|failure| reason::lines(&failure.to_string()).join("\n"));
@@ -97,6 +96,7 @@ impl<'a> SpoolActions<'a> {
         };
         let args = ApproveCommand {
             case: self.case(path.clone()),
+            more: Vec::new(),
             signing,
             show: ShowOptions { no_pager: false },
             yes: false,

@@ -2,11 +2,12 @@
 //! requires signatures nothing else may replace them.
 //!
 //! Start with `judge`, a pure function. `verified_signatures` verifies; `approvers` and
-//! `request_rules` have one function for each rule; `sshsig`, `signers` and `revoked` read
+//! `request_rules` have one function for each rule; `batch` reads lists of requests; `sshsig`, `signers` and `revoked` read
 //! OpenSSH's formats with the meaning that `ssh-keygen -Y verify` gives them.
 
 mod approvers;
 mod armour;
+mod batch;
 mod judge;
 mod key;
 mod krl;
@@ -27,6 +28,7 @@ pub use self::model::{
     APPROVE_NAMESPACE, AllowedSignersError, REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys,
     RevokedKeysError, SIGNATURE_FILES_MAX, SignatureFile,
 };
+pub use batch::{BATCH_NAMESPACE, BATCH_REQUESTS_MAX, BatchError, BatchList};
 pub use key::{KeyKind, SignerKey, SignerKeyError};
 pub use revoked::REVOKED_BYTES_MAX;
 pub use signers::{AllowedSigners, EntitlementError, SIGNERS_BYTES_MAX};

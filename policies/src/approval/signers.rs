@@ -5,6 +5,7 @@
 
 use model::UtcTime;
 
+use super::batch::BATCH_NAMESPACE;
 use super::key::SignerKey;
 use super::line;
 use super::model::{APPROVE_NAMESPACE, AllowedSigner, AllowedSignersError, RevokedKeys};
@@ -162,7 +163,7 @@ impl AllowedSigners {
     /// Returns the keys that may approve at that time: valid then, for that use, and not revoked.
     pub(crate) fn approvers_at(&self, approved: UtcTime) -> impl Iterator<Item = &AllowedSigner> {
         self.entries.iter().filter(move |entry| {
-            entry.is_for(APPROVE_NAMESPACE)
+            [APPROVE_NAMESPACE, BATCH_NAMESPACE].iter().any(|it| entry.is_for(it))
                 && entry.validity.holds(approved)
                 && !self.is_revoked(&entry.key)
         })

@@ -5,6 +5,7 @@
 use model::{UtcTime, escape_line};
 use validator::Request;
 
+use super::batch::BATCH_NAMESPACE;
 use super::key::SignerKey;
 use super::model::{
     APPROVE_NAMESPACE, AllowedSigner, REJECT_NAMESPACE, REQUEST_NAMESPACE, SIGNATURE_FILES_MAX,
@@ -95,7 +96,7 @@ enum SignaturePurpose {
 impl SignaturePurpose {
     fn of(namespace: &str) -> Option<Self> {
         match namespace {
-            APPROVE_NAMESPACE => Some(Self::Approve),
+            APPROVE_NAMESPACE | BATCH_NAMESPACE => Some(Self::Approve),
             REJECT_NAMESPACE => Some(Self::Reject),
             REQUEST_NAMESPACE => Some(Self::Request),
             _ => None,
@@ -131,7 +132,9 @@ impl<'s> SignatureCheck<'s> {
             return Err(format!("key {fingerprint} is not in allowed_signers").into());
         };
         let person = first.person;
-        let verified = signature.verify(request.bytes()).map_err(|error| error.to_string())?;
+        let message =
+            signature.message_about(&file.bytes, request).map_err(|error| error.to_string())?;
+        let verified = signature.verify(message).map_err(|error| error.to_string())?;
         let touch = verified.touch();
         let must_verify = act == SignaturePurpose::Approve && self.user_verification;
         if let Some(touch) = touch.filter(|touch| must_verify && !touch.user_verified()) {
@@ -143,7 +146,7 @@ impl<'s> SignatureCheck<'s> {
             return Err(why.into());
         }
         let lines = self
-            .entitled(known, act, request)
+            .entitled(known, (act, verified.namespace()), request)
             .map_err(|why| SignatureRefusal::from(format!("key {fingerprint} {why}")))?;
         if self.signers.is_revoked(verified.key()) {
             return Err(SignatureRefusal {
@@ -162,14 +165,9 @@ impl<'s> SignatureCheck<'s> {
     fn entitled(
         &self,
         lines: Vec<&'s AllowedSigner>,
-        act: SignaturePurpose,
+        (act, namespace): (SignaturePurpose, &str),
         request: &Request,
     ) -> Result<Vec<&'s AllowedSigner>, String> {
-        let namespace = match act {
-            SignaturePurpose::Approve => APPROVE_NAMESPACE,
-            SignaturePurpose::Reject => REJECT_NAMESPACE,
-            SignaturePurpose::Request => REQUEST_NAMESPACE,
-        };
         let approved = request.approved();
         let holds = |line: &AllowedSigner, at: UtcTime| line.validity.holds(at);
         let in_time = |line: &AllowedSigner| match act {

@@ -1,11 +1,9 @@
 //! Verification of the approvals that a record states: each needs a signature file over the exact
-//! bytes of the request, by a key that could approve at that time. It must never count a signature
+//! bytes of the request or over a batch that lists them, by a key that could approve at that time. It must never count a signature
 //! for another principal, use or time than its own, nor ignore a rejection.
 
 use model::UtcTime;
-use policies::{
-    APPROVE_NAMESPACE, AllowedSigners, REJECT_NAMESPACE, SshSignature, VerifiedSshSignature,
-};
+use policies::{AllowedSigners, REJECT_NAMESPACE, SshSignature, VerifiedSshSignature};
 use serde_json::Value;
 use validator::{Draft, OwnerUid, PastRequest, Request};
 
@@ -71,11 +69,18 @@ fn check_approval(
     let mut nearest = ApprovalProblem::NoSignature;
     for (_, bytes) in signatures {
         let Ok(signature) = SshSignature::parse(bytes) else { continue };
-        if signature.namespace() != APPROVE_NAMESPACE || signature.key().fingerprint() != key {
+        if !signature.is_approval() || signature.key().fingerprint() != key {
             continue;
         }
         let at = request.approved();
-        nearest = match signature.verify(request.bytes()) {
+        let message = match signature.message_about(bytes, request) {
+            Ok(message) => message,
+            Err(error) => {
+                nearest = ApprovalProblem::Signature(error.to_string());
+                continue;
+            }
+        };
+        nearest = match signature.verify(message) {
             Err(error) => ApprovalProblem::Signature(error.to_string()),
             Ok(verified) => match approvers.entitles(&verified, principal, at) {
                 Ok(()) => return Ok(()),

@@ -12,10 +12,13 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, CliOutput, DocPage, as_both, list, skip, ssh_keygen_works, workspace};
+use toolexec_tests::{
+    Bench, CliOutput, DocPage, as_both, at_a_terminal, list, skip, ssh_keygen_works, workspace,
+};
 
 /// Keys of a policy and files that look like finding codes.
-const NOT_CODES: [&str; 3] = ["network.hosts", "approval.invoker", "result.pub"];
+const NOT_CODES: [&str; 4] =
+    ["network.hosts", "approval.invoker", "approval.unasked", "result.pub"];
 
 fn read_below(directory: &Path, texts: &mut Vec<String>) {
     for name in list(directory) {
@@ -80,11 +83,29 @@ fn contributing_names_files_and_commands_that_exist() {
 /// Runs the page up to the first verified record, and limits the time without the build.
 fn a_newcomer_has_a_verified_record(bench: &Bench) {
     let page = DocPage::open("docs/getting-started.md");
-    let output = CliOutput::of(&mut bench.shell(&page.section("Run a request").script()));
+    let script = ["Run one command", "Run a request"].map(|title| page.section(title).script());
+    let output = CliOutput::of(&mut bench.shell(&script.concat()));
     output.assert_code(0);
     assert!(output.stdout.contains("verified: ok"), "{output:#?}");
     assert!(output.stdout.contains("{\"rows\": 3, \"mean\": 5.0}"), "{output:#?}");
     println!("getting started: first verified record after {} ms", output.elapsed.as_millis());
+}
+
+/// Types the command of the page at a terminal, and compares the screen with the page.
+fn one_command_does_what_the_page_shows(bench: &Bench) {
+    let page = DocPage::open("docs/getting-started.md").section("Run one command");
+    CliOutput::of(&mut bench.shell(&page.script())).assert_code(0);
+    let [block] = &page.blocks("console")[..] else { panic!("not one block for a terminal") };
+    let (command, shown) = block.split_once('\n').unwrap();
+    let test = "one_command_does_what_the_page_shows";
+    let words: Vec<&str> = command.strip_prefix("$ toolexec ").unwrap().split(' ').collect();
+    let Some(output) = at_a_terminal(bench, test, &[("Run it?", "y")], &words) else { return };
+    output.assert_code(0);
+    let known = shown.lines().map(|line| line.split('…').next().unwrap());
+    let missing: Vec<_> = known.filter(|line| !output.stdout.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:?} is not in {output:#?}");
+    let mean = fs::read_to_string(bench.home().join("out/mean.json")).unwrap();
+    assert_eq!(mean, "{\"rows\": 3, \"mean\": 5.0}");
 }
 
 /// Runs the rest of the page, with its daemon.
@@ -108,7 +129,11 @@ fn a_newcomer_has_a_service(bench: &Bench) {
     println!("getting started: the whole page after {} ms", output.elapsed.as_millis());
 }
 
-as_both!(a_newcomer_has_a_verified_record, a_newcomer_has_a_service);
+as_both!(
+    a_newcomer_has_a_verified_record,
+    one_command_does_what_the_page_shows,
+    a_newcomer_has_a_service
+);
 
 /// The page is generated from the policy definitions.
 #[test]

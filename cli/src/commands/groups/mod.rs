@@ -8,7 +8,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Requests", &["draft", "lint", "mcp"]),
     ("Approval", &["review", "explain", "approve", "reject"]),
-    ("Runs", &["run", "submit", "hold", "release", "cancel"]),
+    ("Runs", &["exec", "run", "submit", "hold", "release", "cancel"]),
     ("Inspection", &["status", "list", "show", "wait", "watch"]),
     ("Records", &["verify", "replay", "log"]),
     ("Authorization", &["policy", "permission", "gate", "ais"]),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, RecordLog, RecordedRequest,
-    TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
+    Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, ProgressObserver, RecordLog,
+    RecordedRequest, TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
 };
 use records::log::LogLocation;
 use records::{KeySource, Trust, VerifiedRecord};
@@ -17,7 +17,7 @@ use crate::args::HostOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::failure::Failure;
-use crate::output::progress::{self, ProgressThread, StdoutFollower};
+use crate::output::progress::{self, ProgressLine, ProgressThread, StdoutFollower, ToolOutput};
 use crate::output::{self, human};
 
 /// Starts the progress display. It ends when the value is dropped.
@@ -30,11 +30,28 @@ pub(in crate::commands) fn start_progress(
         if let Some(followed) = &mut followed {
             progress_line.lines(&followed.lines(moment));
         }
-        for running in watching.in_flight() {
-            progress_line
-                .state(running.step.as_str(), &progress::running_figures(&running, clock::now()));
+        draw(&watching, progress_line);
+    })
+}
+
+/// Shows the tool's output as it comes, and the progress between its lines.
+pub(in crate::commands) fn start_streaming(
+    host: &Daemon,
+    mut output: ToolOutput,
+) -> Result<ProgressThread, Failure> {
+    let watching = host.observer();
+    ProgressThread::begin(true, move |progress_line, moment| {
+        if output.write(moment, progress_line) {
+            draw(&watching, progress_line);
         }
     })
+}
+
+fn draw(watching: &ProgressObserver, progress_line: &mut ProgressLine) {
+    for running in watching.in_flight() {
+        let figures = progress::running_figures(&running, clock::now());
+        progress_line.state(running.step.as_str(), &figures);
+    }
 }
 
 /// Verifies the record as any reader would. Faults are printed to stderr.

@@ -121,7 +121,7 @@ fn print_json(recorded: &RecordedRequest, verified: bool) -> Result<(), Failure>
 
 /// Returns 0 for `ok` with a verified record, 1 for any other end of the run, 2 for `refused`, and
 /// 3 if nothing ran or the outcome is unknown.
-fn exit_code(outcome: Outcome, verified: bool) -> ExitCode {
+pub(super) fn exit_code(outcome: Outcome, verified: bool) -> ExitCode {
     ExitCode::from(match outcome {
         Outcome::Ok if verified => 0,
         Outcome::Refused => 2,

@@ -1,32 +1,25 @@
 //! The live stdout of a running tool, read from the result that is being collected. It is untrusted
 //! and not part of the command's answer: every line is prefixed, escaped and bounded.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::escape_line;
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use validator::reveal_line;
 
 use super::ProgressMoment;
+use super::followed_file::FollowedFile;
 
 /// Prefixes each line of the tool.
 const TOOL_PREFIX: &str = "| ";
 /// Limit per run. The record contains the complete output.
 const SHOWN_BYTES_MAX: u64 = 1 << 20;
-/// Limit per read, so that the terminal is not flooded.
-const READ_BYTES_MAX: usize = 64 * 1024;
 const LINE_CHARS_MAX: usize = 2000;
 /// A line without an end is shown in pieces.
 const LINE_BYTES_MAX: usize = 8 * LINE_CHARS_MAX;
 
 /// The stdout of one request's run.
 pub(crate) struct StdoutFollower {
-    results: PathBuf,
-    request_id: String,
-    file: Option<File>,
-    offset: u64,
+    file: FollowedFile,
     /// Bytes after the last line end.
     rest: Vec<u8>,
     is_cut: bool,
@@ -34,17 +27,14 @@ pub(crate) struct StdoutFollower {
 
 impl StdoutFollower {
     pub(crate) fn new(results: &Path, request_id: &str) -> Self {
-        let (results, request_id) = (results.to_owned(), request_id.to_owned());
-        Self { results, request_id, file: None, offset: 0, rest: Vec::new(), is_cut: false }
+        let file = FollowedFile::new(results, request_id, "stdout");
+        Self { file, rest: Vec::new(), is_cut: false }
     }
 
     /// Returns the lines since the previous call. The last call includes a line without an end.
     pub(crate) fn lines(&mut self, moment: ProgressMoment) -> Vec<String> {
-        if self.file.is_none() {
-            self.file = self.find(moment);
-        }
         let mut lines = Vec::new();
-        while let Some(bytes) = self.read() {
+        while let Some(bytes) = self.read(moment) {
             self.rest.extend(bytes);
             self.take_lines(&mut lines);
             if moment == ProgressMoment::Now {
@@ -54,7 +44,7 @@ impl StdoutFollower {
         if moment == ProgressMoment::Last && !self.rest.is_empty() {
             lines.push(display_line(&std::mem::take(&mut self.rest)));
         }
-        if self.offset >= SHOWN_BYTES_MAX && !self.is_cut {
+        if self.file.offset() >= SHOWN_BYTES_MAX && !self.is_cut {
             self.is_cut = true;
             lines.push("… only the first 1 MiB is shown here; see the record".to_owned());
         }
@@ -62,14 +52,8 @@ impl StdoutFollower {
     }
 
     /// Reads the next bytes, up to the limit of what is shown.
-    fn read(&mut self) -> Option<Vec<u8>> {
-        let file = self.file.as_ref()?;
-        let left = usize::try_from(SHOWN_BYTES_MAX.checked_sub(self.offset)?).ok()?;
-        let mut bytes = vec![0; left.min(READ_BYTES_MAX)];
-        let read = file.read_at(&mut bytes, self.offset).ok().filter(|read| *read > 0)?;
-        bytes.truncate(read);
-        self.offset += u64::try_from(read).ok()?;
-        Some(bytes)
+    fn read(&mut self, moment: ProgressMoment) -> Option<Vec<u8>> {
+        self.file.read(moment, SHOWN_BYTES_MAX.checked_sub(self.file.offset())?)
     }
 
     fn take_lines(&mut self, lines: &mut Vec<String>) {
@@ -81,33 +65,11 @@ impl StdoutFollower {
         lines.extend(pieces.by_ref().map(display_line));
         self.rest = pieces.remainder().to_vec();
     }
-
-    /// Opens the stdout of the result being collected or, after the end, of the latest one.
-    fn find(&self, moment: ProgressMoment) -> Option<File> {
-        let end = format!("-{}", self.request_id);
-        let begins = if moment == ProgressMoment::Now { ".new-TS-" } else { "TS-" };
-        let names = fs::read_dir(&self.results).ok()?.flatten();
-        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        // `TS-YYYYMMDD-HHMMSSZ-` precedes the id. The length excludes ids with the same suffix.
-        let len = begins.len() + "YYYYMMDD-HHMMSSZ".len() + end.len();
-        let mine =
-            names.filter(|it| it.starts_with(begins) && it.ends_with(&end) && it.len() == len);
-        let stdout = self.results.join(mine.max()?).join("stdout");
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = File::from(openat(CWD, &stdout, flags, Mode::empty()).ok()?);
-        file.metadata().is_ok_and(|found| found.is_file()).then_some(file)
-    }
 }
 
 /// Formats bytes of a tool as a line for people.
 fn display_line(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
+    let text = decode(bytes);
     let text = text.strip_suffix('\r').unwrap_or(&text);
     let mut chars = text.char_indices();
     match chars.nth(LINE_CHARS_MAX) {
@@ -116,9 +78,22 @@ fn display_line(bytes: &[u8]) -> String {
     }
 }
 
+/// Returns the text. A byte that is not UTF-8 becomes `\x..`.
+pub(super) fn decode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, File};
     use std::io::Write;
 
     #[test]

@@ -1,10 +1,12 @@
-//! Progress while the caller waits: one line on stderr, if it is a terminal, and the tool's stdout
-//! on request. Never prints to stdout, which belongs to the answer.
+//! Progress while the caller waits: one line on stderr, if it is a terminal, and the tool's output
+//! on request. Only [`ToolOutput`] prints to stdout, which else belongs to the answer.
 
 mod follow;
+mod followed_file;
 mod measure;
 mod progress_line;
 mod running_line;
+mod tool_output;
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -14,13 +16,15 @@ use std::time::Duration;
 
 pub(crate) use follow::StdoutFollower;
 pub(crate) use measure::{bytes_of, seconds_of, share};
+use progress_line::DRAW_INTERVAL;
 pub(crate) use progress_line::ProgressLine;
 pub(crate) use running_line::{elapsed_sec, running_figures};
+pub(crate) use tool_output::ToolOutput;
 
 use crate::failure::Failure;
 
-/// Interval of redraws. A command that ends earlier shows no progress.
-const DRAW_INTERVAL: Duration = Duration::from_millis(250);
+/// Interval of reads of a tool's output.
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The occasion of a refresh.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,12 +48,13 @@ impl ProgressThread {
     ) -> Result<Self, Failure> {
         let progress_line = ProgressLine::of(&io::stderr());
         let wanted = requested || progress_line.draws();
+        let interval = if requested { FOLLOW_INTERVAL } else { DRAW_INTERVAL };
         let progress_line = Arc::new(Mutex::new(progress_line));
         let mut live = Self { progress_line: Arc::clone(&progress_line), worker: None };
         if wanted {
             let (stop, stopped) = channel::<()>();
             let work = move || {
-                while stopped.recv_timeout(DRAW_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                     look(&mut lock(&progress_line), ProgressMoment::Now);
                 }
                 let mut progress_line = lock(&progress_line);

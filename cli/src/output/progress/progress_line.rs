@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::output::screen::OutputScreen;
 
+/// Interval of redraws.
+pub(super) const DRAW_INTERVAL: Duration = Duration::from_millis(250);
 /// Repeat interval on a terminal that cannot overwrite lines, while the state stays the same.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -25,6 +27,7 @@ enum DrawMode {
 pub(crate) struct ProgressLine {
     mode: DrawMode,
     drawn: bool,
+    begun: Instant,
 }
 
 impl ProgressLine {
@@ -35,7 +38,7 @@ impl ProgressLine {
             (true, true) => DrawMode::Append { last: None },
             (true, false) => DrawMode::Overwrite { columns: screen.columns },
         };
-        Self { mode: manner, drawn: false }
+        Self { mode: manner, drawn: false, begun: Instant::now() }
     }
 
     /// Returns whether anything besides requested output is shown.
@@ -45,6 +48,10 @@ impl ProgressLine {
 
     /// Shows a state (one word) followed by its figures.
     pub(crate) fn state(&mut self, state: &str, rest: &str) {
+        // A command that ends earlier shows no progress.
+        if self.begun.elapsed() < DRAW_INTERVAL {
+            return;
+        }
         let line = format!("{state:<11}{rest}");
         match &mut self.mode {
             DrawMode::Off => {}

@@ -4,12 +4,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
-use toolexec_tests::{Bench, CliOutput, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, at_a_terminal, ssh_keygen_works};
 
 use super::APPROVE;
 use super::approvers::{
-    ED25519, P256, TestSshAgent, approve, assert_verifies, at_a_terminal, key, locked_key, saved,
-    signers, unapproved,
+    ED25519, P256, TestSshAgent, approve, assert_verifies, key, locked_key, saved, signers,
+    unapproved,
 };
 
 #[test]

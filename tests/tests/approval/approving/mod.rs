@@ -8,6 +8,7 @@
 )]
 
 mod approvers;
+mod batch;
 mod keys;
 mod paging;
 mod refusals;

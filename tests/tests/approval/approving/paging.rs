@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, RequestText, SavedRequest, ssh_keygen_works};
+use toolexec_tests::{Bench, RequestText, SavedRequest, at_a_terminal_with, ssh_keygen_works};
 
-use super::approvers::{ED25519, at_a_terminal_with, key, saved, unapproved};
+use super::approvers::{ED25519, key, saved, unapproved};
 
 /// 701 lines, one of them after the first 400, and one of 3,000 characters with a control character
 /// at its end.

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use toolexec_tests::{Bench, SavedRequest, ssh_keygen_works};
+use toolexec_tests::{Bench, SavedRequest, at_a_terminal_with, ssh_keygen_works};
 
-use super::approvers::{ED25519, approve, at_a_terminal_with, key, saved, signers, unapproved};
+use super::approvers::{ED25519, approve, key, saved, signers, unapproved};
 use super::policy;
 
 /// Asserts that nothing was written into the request or beside it.

@@ -14,16 +14,16 @@ use crate::output::human;
 pub(super) fn signature_problem(
     case: &ReviewData,
     by: &OneLine,
-    armoured: &str,
+    file: &[u8],
 ) -> Result<Option<String>, Failure> {
     let Some(signers) = &case.rules.signers else { return Ok(None) };
-    let unusable = |error: policies::SignatureError| {
+    let unusable = |error: &dyn std::fmt::Display| {
         Failure::Message(format!("the new signature: {error}; help: report this as a bug"))
     };
-    let verified = SshSignature::parse(armoured.as_bytes())
-        .and_then(|signature| signature.verify(&case.bytes))
-        .map_err(unusable)?;
     let preview = case.preview()?;
+    let signature = SshSignature::parse(file).map_err(|error| unusable(&error))?;
+    let message = signature.message_about(file, preview.request()).map_err(|it| unusable(&it))?;
+    let verified = signature.clone().verify(message).map_err(|error| unusable(&error))?;
     let (key, at) = (verified.key(), preview.request().approved());
     let fingerprint = key.fingerprint();
     if let Err(why) = signers.entitles(&verified, by.as_str(), at) {

@@ -1,6 +1,6 @@
 //! The data of a review, read once: the shown, the decided and the signed bytes are the same.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use daemon::{DigestCache, preview, user_name};
 use model::{Sha256, UtcTime};
@@ -16,8 +16,8 @@ use validator::{Code, Draft, DraftCheck, FileLocation, FillError, OneLine, Owner
 use super::inputs::{self, DeclaredInput};
 use super::model::{InputTexts, ReviewVerdict};
 use super::rules::HostRules;
+use crate::args::StateOption;
 use crate::args::files::{named_directory, open_document};
-use crate::args::{CaseOptions, StateOption};
 use crate::clock;
 use crate::failure::Failure;
 use crate::output::human;
@@ -54,16 +54,16 @@ pub(crate) struct ReviewData {
 impl ReviewData {
     /// Reads everything. An empty approval is evaluated as if this approver had given it.
     pub(crate) fn read(
-        args: &CaseOptions,
+        request: &Path,
+        inputs: Option<&Path>,
         rules: HostRules,
         approver: Option<(&OneLine, UtcTime)>,
         texts: InputTexts,
     ) -> Result<Self, Failure> {
-        open_document(&args.request)?;
-        let inputs =
-            args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
+        open_document(request)?;
+        let inputs = inputs.map(|dir| named_directory("--inputs", dir)).transpose()?;
         let mut case = Self {
-            path: args.request.clone(),
+            path: request.to_owned(),
             rules,
             original: Vec::new(),
             bytes: Vec::new(),
@@ -78,9 +78,9 @@ impl ReviewData {
             inputs: Vec::new(),
             plan: Err("the request would not run".to_owned()),
         };
-        let submission = match SubmissionFiles::read(&args.request, inputs.as_deref()) {
+        let submission = match SubmissionFiles::read(request, inputs.as_deref()) {
             Ok(submission) => submission,
-            Err(SpoolError::TooLarge { path, bytes_max }) if path == args.request => {
+            Err(SpoolError::TooLarge { path, bytes_max }) if path == request => {
                 case.violations.push(human::too_large(bytes_max));
                 return Ok(case);
             }
@@ -223,12 +223,17 @@ impl ReviewData {
         else {
             return ReviewVerdict::Refused;
         };
-        let settled = |(row, prospect): &(policies::RuleVerdict, ExpectedVerdict)| {
-            *prospect != ExpectedVerdict::Pending || LEDGER_RULES.contains(&row.rule.as_str())
-        };
-        match self.is_filled() && preview.rules().iter().all(settled) {
+        match self.is_filled() && is_settled(preview) {
             true => ReviewVerdict::Ready,
             false => ReviewVerdict::Pending,
+        }
+    }
+
+    /// Returns the verdict once this approver's name is filled in, without a signature.
+    pub(crate) fn outcome_filled(&self) -> ReviewVerdict {
+        match (self.outcome(), &self.preview) {
+            (ReviewVerdict::Pending, Some(preview)) if is_settled(preview) => ReviewVerdict::Ready,
+            (outcome, _) => outcome,
         }
     }
 
@@ -238,6 +243,14 @@ impl ReviewData {
         let of_ledger = [Code::SpoolReplayed, Code::Ais("ibe-replay")];
         all.filter(|row| !of_ledger.contains(&row.code)).collect()
     }
+}
+
+/// Returns whether no rule waits for a person. The ledger decides only at the run.
+fn is_settled(preview: &DecisionPreview) -> bool {
+    let settled = |(row, prospect): &(policies::RuleVerdict, ExpectedVerdict)| {
+        *prospect != ExpectedVerdict::Pending || LEDGER_RULES.contains(&row.rule.as_str())
+    };
+    preview.rules().iter().all(settled)
 }
 
 /// Returns whether the name or the namespace makes it a rejection. The rules decide if it counts.

@@ -105,7 +105,7 @@ fn command(page: &mut ReviewPage, request: &Request, plan: Option<&Plan>) {
 }
 
 /// Quotes a word that contains blanks or is empty.
-fn word_text(word: &str) -> String {
+pub(crate) fn word_text(word: &str) -> String {
     let shown = reveal_line(word).replace('\t', "\\t").replace('\n', "\\n");
     let plain = !shown.is_empty() && !shown.contains([' ', '"']);
     if plain { shown } else { format!("\"{}\"", shown.replace('"', "\\\"")) }

@@ -25,6 +25,8 @@ use crate::output::pager::page;
 use crate::output::screen::OutputScreen;
 
 pub(crate) use data::{ReviewData, is_rejection};
+pub(crate) use human::word_text;
+pub(crate) use inputs::DeclaredInput;
 pub(super) use json::object;
 pub(crate) use model::{InputTexts, ReviewVerdict};
 pub(crate) use rules::{HostRules, host_policy};
@@ -80,7 +82,8 @@ pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
 }
 
 pub(super) fn read(args: &CaseOptions, texts: InputTexts) -> Result<ReviewData, Failure> {
-    ReviewData::read(args, HostRules::read(&args.rules)?, None, texts)
+    let rules = HostRules::read(&args.rules)?;
+    ReviewData::read(&args.request, args.inputs.as_deref(), rules, None, texts)
 }
 
 /// Returns the exit status of a review: 2 if the request would be refused.

@@ -7,8 +7,9 @@ use daemon::config::{read_ais_trust, read_policy, read_signers};
 use policies::ais::AisTrustStore;
 use policies::{AllowedSigners, Policy, REVOKED_BYTES_MAX, RevokedKeys};
 
-use crate::args::RulesOptions;
 use crate::args::files::read_file;
+use crate::args::policy::named_or_embedded;
+use crate::args::{HostOptions, RulesOptions};
 use crate::failure::Failure;
 
 const POLICY: &str = "/etc/toolexec/policy.yaml";
@@ -53,7 +54,26 @@ impl HostRules {
         })
     }
 
-    pub(super) fn policy_text(&self) -> String {
+    /// Returns the rules of an embedded run.
+    pub(crate) fn of_invoker(args: &HostOptions) -> Result<Self, Failure> {
+        let signers = args.allowed_signers.as_deref().map(read_signers).transpose()?;
+        let revoked = args.revoked.as_deref().map(read_revoked).transpose()?;
+        Ok(Self {
+            policy: named_or_embedded(args.policy.as_deref())?,
+            policy_file: args.policy.clone(),
+            signers: match revoked {
+                Some(revoked) => signers.map(|signers| signers.with_revoked(revoked)),
+                None => signers,
+            },
+            signers_file: args.allowed_signers.clone(),
+            revoked_file: args.revoked.clone(),
+            ais_trust: args.ais_trust.as_deref().map(read_ais_trust).transpose()?,
+            permissions: Some(args.state.path()?.join("permissions")).filter(|it| it.is_dir()),
+            origin: None,
+        })
+    }
+
+    pub(crate) fn policy_text(&self) -> String {
         let from = match &self.policy_file {
             Some(file) => format!("from {}", file.display()),
             None => "built in".to_owned(),

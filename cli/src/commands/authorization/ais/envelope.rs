@@ -9,7 +9,6 @@ use policies::ais::{
     AisArtifact, Apa, Apr, Crl, PlanStep, RequestFacts, Sca, Tca, Uia, UnverifiedArtifact,
     canonical, embed,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value, json};
 use spool::write_new_file;
 
@@ -17,7 +16,8 @@ use super::document;
 use super::error::{AisCommandError, AisCommandResult};
 use super::key::{self, AisKeyOptions};
 use super::print::print;
-use crate::failure::{Failure, no_random_numbers};
+use crate::failure::Failure;
+use crate::random::random_bytes;
 use crate::{clock, output};
 
 #[derive(Args)]
@@ -74,7 +74,7 @@ pub(super) fn envelope(args: &AisEnvelopeCommand) -> AisCommandResult {
     let step = step_of(plan.content(), &facts, &args.apa)?;
     let key = key::read_key(&args.key, None)?;
     let expires = clock::now().unix().saturating_add(i64::from(args.seconds));
-    let (id, nonce) = (format!("urn:uuid:{}", uuid(random()?)), hex(&random()?));
+    let (id, nonce) = (format!("urn:uuid:{}", uuid(random_bytes()?)), hex(&random_bytes::<16>()?));
     let ibe = json!({
         "@type": "IBE",
         "id": id,
@@ -138,14 +138,6 @@ fn step_of<'a>(
             path.display()
         ))),
     }
-}
-
-fn random() -> Result<[u8; 16], Failure> {
-    let mut bytes = [0; 16];
-    // getrandom(2) returns this few bytes completely or not at all.
-    getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
-    Ok(bytes)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -101,7 +101,7 @@ pub(crate) const DRAFT_MEMORY_MB: u64 = 256;
 pub(crate) const DRAFT_TIME_SEC: u64 = 60;
 
 /// Parses a value of a closed set of the request schema. The help lists the values.
-fn closed_set_value<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
+pub(crate) fn closed_set_value<T: ClosedSet + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::TEXTS.iter().copied()).try_map(|typed| {
         T::ALL.iter().copied().find(|value| value.as_str() == typed).ok_or("not one of the words")
     })

@@ -4,7 +4,7 @@
 mod args;
 mod compose;
 
-pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
+pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand, closed_set_value};
 pub(crate) use compose::DraftInput;
 
 use std::path::{Path, PathBuf};
@@ -34,6 +34,19 @@ pub(in crate::commands) fn draft(args: &DraftCommand) -> Result<ExitCode, Failur
         Some(path) => print_written(args, path, &drafted),
         None => refuse(args, &drafted),
     }
+}
+
+/// Writes the draft, and returns its path without printing it. Reports a draft that would be refused,
+/// and returns `None`.
+pub(crate) fn draft_or_report(
+    args: &DraftCommand,
+    input_bytes_max: u64,
+) -> Result<Option<PathBuf>, Failure> {
+    let drafted = create_draft(args, compose::open_inputs(args)?, input_bytes_max, &by_schema)?;
+    if drafted.path.is_none() {
+        drafted.print_refused(Path::new("request"));
+    }
+    Ok(drafted.path)
 }
 
 pub(crate) struct DraftOutcome {
@@ -96,6 +109,13 @@ impl DraftOutcome {
     fn print_violations(&self, path: &Path) {
         human::print_to_stderr(path, self.composition.to_text().as_bytes(), &self.violations());
     }
+
+    fn print_refused(&self, path: &Path) {
+        self.print_violations(path);
+        if self.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
+            propose_inputs(&self.composition);
+        }
+    }
 }
 
 fn input_error(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
@@ -121,10 +141,7 @@ fn refuse(args: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failu
     let composition = &drafted.composition;
     let path = args.dir.strip_prefix(".").unwrap_or(&args.dir);
     let path = path.join(format!("{}.md", composition.id));
-    drafted.print_violations(&path);
-    if drafted.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
-        propose_inputs(composition);
-    }
+    drafted.print_refused(&path);
     let path = path.display();
     output::note(format_args!("{path}: not written; help: correct the errors above"));
     if args.format == Format::Json {

@@ -1,0 +1,144 @@
+//! Several requests approved at once: one review of all, one question, one signature over the list.
+//! Either every request gets the signature, or none does.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use model::Sha256;
+use policies::{BATCH_NAMESPACE, BatchError, BatchList, SignatureFile};
+use spool::{SpoolError, check_unchanged};
+use validator::OneLine;
+
+use super::args::ApproveCommand;
+use super::confirm::{check_confirmable, confirm, refusal_reason, unseen};
+use super::entitlement;
+use super::new_signature::NewSignature;
+use crate::args::Format;
+use crate::clock;
+use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
+use crate::commands::approve::signing::{
+    SignatureTarget, SignerError, SigningIdentity, principal, read_signatures,
+};
+use crate::failure::{Failure, with_help};
+use crate::output::{self, human};
+
+/// The approver is shown everything that can be shown.
+const TEXTS: InputTexts = InputTexts::Whole;
+
+pub(super) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
+    check_confirmable(args)?;
+    let by = principal(&args.signing.principal)?;
+    let mut signer = match SigningIdentity::open(&args.signing) {
+        Ok(signer) => signer,
+        Err(SignerError::Refused(why)) => return refuse(args, &why),
+        Err(SignerError::Failed(failure)) => return Err(failure),
+    };
+    let paths: Vec<&PathBuf> = std::iter::once(&args.case.request).chain(&args.more).collect();
+    if let Some(path) = twice(&paths) {
+        return refuse(args, &format!("{}: named twice; help: name it once", human::name(path)));
+    }
+    let cases = read(args, &paths, &by)?;
+    if report_refusals(&cases) {
+        let help = "see every reason with `toolexec explain`, or leave those requests out";
+        return refuse(args, &with_help("no request of the batch was approved", help));
+    }
+    let list = match list_of(&cases) {
+        Ok(list) => list,
+        Err(why) => return refuse(args, &why),
+    };
+    let mut targets = Vec::new();
+    for case in &cases {
+        match SignatureTarget::named(&case.path, &args.signing, "") {
+            Ok(target) => targets.push(target),
+            Err(why) => return refuse(args, &why),
+        }
+    }
+    let reviews: Vec<String> = cases.iter().map(|case| review::text(case, TEXTS)).collect();
+    let omitted: Vec<String> = cases.iter().flat_map(|case| unseen(case, TEXTS)).collect();
+    let subject = format!("{} requests:\n{}", cases.len(), list.text().trim_end());
+    if !confirm(args, &reviews.join("\n"), &omitted, &subject, &signer)? {
+        output::note(format_args!("{} requests: not approved", cases.len()));
+        return Ok(ExitCode::from(1));
+    }
+    let text = list.text();
+    let file = [signer.sign(BATCH_NAMESPACE, text.as_bytes())?, text].concat().into_bytes();
+    let mut signed = Vec::new();
+    for (mut case, target) in cases.into_iter().zip(targets) {
+        let filled = case.filled.clone().unwrap_or_default();
+        let mut files = read_signatures(&case.path)?;
+        files.push(SignatureFile { name: target.name.clone(), bytes: file.clone() });
+        case.with_signature(files)?;
+        if let Some(why) = entitlement::signature_problem(&case, &by, &file)? {
+            let why = format!("{}: not signed: {why}", human::name(&case.path));
+            return refuse(args, &with_help(&why, "correct this, or sign with another key"));
+        }
+        let (file, fingerprint) = (file.clone(), signer.fingerprint());
+        signed.push((NewSignature { target, file, filled, fingerprint }, case));
+    }
+    match place(&signed) {
+        Err(error) if error.is_change() => return refuse(args, &error.to_string()),
+        placed => placed?,
+    }
+    signed.iter().try_for_each(|(signature, case)| signature.report(args, case))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn twice<'p>(paths: &[&'p PathBuf]) -> Option<&'p PathBuf> {
+    let mut seen = BTreeSet::new();
+    paths.iter().copied().find(|path| !seen.insert(*path))
+}
+
+fn read(
+    args: &ApproveCommand,
+    paths: &[&PathBuf],
+    by: &OneLine,
+) -> Result<Vec<ReviewData>, Failure> {
+    let now = clock::now();
+    let read = |path: &&PathBuf| {
+        let rules = HostRules::read(&args.case.rules)?;
+        ReviewData::read(path, None, rules, Some((by, now)), TEXTS)
+    };
+    paths.iter().map(read).collect()
+}
+
+/// Prints the reason for each request that would be refused. Returns whether there is one.
+fn report_refusals(cases: &[ReviewData]) -> bool {
+    let mut any = false;
+    for case in cases {
+        if let Some(why) = refusal_reason(case) {
+            any = true;
+            human::print_to_stderr(&case.path, &case.bytes, &case.violations);
+            output::note(format_args!("{}: not approved: {why}", human::name(&case.path)));
+        }
+    }
+    any
+}
+
+fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
+    let row = |case: &ReviewData| {
+        let preview = case.preview().map_err(|failure| failure.to_string())?;
+        Ok((Sha256::of(&case.bytes), preview.request().id().clone()))
+    };
+    let rows = cases.iter().map(row).collect::<Result<Vec<_>, String>>()?;
+    BatchList::new(rows).map_err(|error| {
+        let help = match error {
+            BatchError::Count(_) => "approve fewer at once",
+            _ => "name each request once",
+        };
+        format!("{error}; help: {help}")
+    })
+}
+
+/// Writes all signatures, unless any request has changed.
+fn place(signed: &[(NewSignature, ReviewData)]) -> Result<(), SpoolError> {
+    signed.iter().try_for_each(|(_, case)| check_unchanged(&case.path, &case.original))?;
+    signed.iter().try_for_each(|(signature, case)| signature.place(case))
+}
+
+fn refuse(args: &ApproveCommand, why: &str) -> Result<ExitCode, Failure> {
+    if args.format == Format::Json {
+        output::line(output::refusal(&args.case.request, why, &[]))?;
+    }
+    Ok(output::report_refusal(why))
+}

@@ -1,0 +1,81 @@
+//! A new signature: written only beside the bytes that were shown, and then reported.
+
+use model::Sha256;
+use serde_json::json;
+use spool::{SpoolError, check_unchanged, replace_unchanged, write_new_file};
+use validator::reveal_line;
+
+use super::args::ApproveCommand;
+use crate::args::Format;
+use crate::commands::approve::review::ReviewData;
+use crate::commands::approve::signing::SignatureTarget;
+use crate::failure::Failure;
+use crate::output::{self, human};
+
+/// A signature that counts, if that is known, before it is written.
+pub(super) struct NewSignature {
+    pub(super) target: SignatureTarget,
+    /// The content of the signature file.
+    pub(super) file: Vec<u8>,
+    pub(super) filled: Vec<&'static str>,
+    pub(super) fingerprint: String,
+}
+
+impl NewSignature {
+    /// Writes the signature only if the file still contains the bytes that were shown.
+    pub(super) fn place(&self, case: &ReviewData) -> Result<(), SpoolError> {
+        if self.filled.is_empty() {
+            check_unchanged(&case.path, &case.original)?;
+        } else {
+            replace_unchanged(&case.path, &case.original, &case.bytes)?;
+        }
+        write_new_file(&self.target.path, &self.file)
+    }
+
+    pub(super) fn report(&self, args: &ApproveCommand, case: &ReviewData) -> Result<(), Failure> {
+        let Self { target, filled, fingerprint, .. } = self;
+        let by = &args.signing.principal;
+        // A signature that would not count is not written if that is known.
+        let counts = case.rules.signers.is_some().then_some(true);
+        let sha256 = Sha256::of(&case.bytes);
+        let preview = case.preview()?;
+        let id = preview.request().id().as_str();
+        let (signers, min) = (preview.signers(), preview.signatures_min());
+        let pending: Vec<String> = case.pending().into_iter().map(human::message).collect();
+        match args.format {
+            Format::Json => output::line(json!({
+                "request": output::path(&case.path),
+                "request_id": id,
+                "sha256": sha256.to_string(),
+                "filled": filled,
+                "signature": output::path(&target.path),
+                "principal": by,
+                "fingerprint": fingerprint,
+                "counts": counts,
+                "signers": signers,
+                "signatures_min": min,
+                "pending": pending,
+            })),
+            Format::Human => {
+                let (path, by) = (human::name(&target.path), reveal_line(by));
+                output::line(format_args!("{path}: signed by {by} {fingerprint}"))?;
+                if !filled.is_empty() {
+                    let (path, filled) = (human::name(&case.path), filled.join(" and "));
+                    output::line(format_args!("{path}: filled in {filled}; nothing else changed"))?;
+                }
+                if counts.is_none() {
+                    output::stderr_line(
+                        "Not checked whether the signature counts on the host: pass its \
+                         --approvers to check.",
+                    );
+                    return Ok(());
+                }
+                output::line(format_args!(
+                    "signature counts: {signers} of {min} approvers signed"
+                ))?;
+                pending.iter().for_each(output::note);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The arguments of `toolexec exec`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use model::Language;
+
+use crate::args::HostOptions;
+use crate::commands::request::draft::{
+    DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, closed_set_value,
+};
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec exec --input mean.py --input table.csv -- \\
+           python mean.py /in/table.csv /out/mean.json
+
+Shows what will run and asks. The tool sees its inputs in /in and writes to /out; it has no network
+unless you allow hosts, and none of your other files. Its output appears as it comes, and its files
+are copied to --out, replacing files of the same name. You are the approver, so the policy must
+accept the invoker (the built-in `embedded` does); else use `draft`, `approve` and `submit`.
+Ctrl-C cancels the run, which is recorded too. The last line names the record.
+Exit status: 0 success; 1 the tool failed, you declined, or the record does not verify; 2 refused;
+3 sandbox setup failed, the outcome is unknown, or a usage error.")]
+pub(crate) struct ExecCommand {
+    /// Run this command, as separate words; no shell reads it
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(super) words: Vec<String>,
+    /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
+    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    pub(super) inputs: Vec<OsString>,
+    /// Copy the files that the tool writes to /out to this directory, creating it if missing
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(super) out: PathBuf,
+    /// Allow the tool to reach this host; can be repeated [default port: 443]
+    #[arg(long = "allow", value_name = "HOST[:PORT]")]
+    pub(super) hosts: Vec<String>,
+    /// Limit the processor cores, such as 2 or 0.5
+    #[arg(long, value_name = "CORES", default_value = DRAFT_CPU, allow_negative_numbers = true)]
+    pub(super) cpu: String,
+    /// Limit the memory, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = DRAFT_MEMORY_MB, allow_negative_numbers = true)]
+    pub(super) memory_mb: u64,
+    /// Limit the wall time, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = DRAFT_TIME_SEC, allow_negative_numbers = true)]
+    pub(super) time_sec: u64,
+    /// State why the run is needed, in one sentence [default: derived from the command]
+    #[arg(long, value_name = "SENTENCE")]
+    pub(super) purpose: Option<String>,
+    /// Select the language [default: that of the policy's runtime for the first word]
+    #[arg(long, value_parser = closed_set_value::<Language>())]
+    pub(super) language: Option<Language>,
+    /// Run without asking; the policy must set approval.unasked
+    #[arg(long, short = 'y')]
+    pub(super) yes: bool,
+    #[command(flatten)]
+    pub(super) host: HostOptions,
+}

@@ -1,0 +1,146 @@
+//! The request of a one-off command: what the command line says, and defaults for the rest.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use model::Language;
+use policies::Policy;
+use validator::{RequestedBy, RiskLevel, Sensitivity};
+
+use super::args::ExecCommand;
+use crate::args::{Format, HostOptions, SourceOptions};
+use crate::commands::request::draft::{self, DraftCommand};
+use crate::failure::Failure;
+use crate::random::random_bytes;
+
+/// The age from which a directory must be that of a killed process.
+const ABANDONED_AGE: Duration = Duration::from_secs(24 * 3600);
+
+/// A private directory of one request, removed when dropped: the record keeps the request.
+pub(super) struct DraftDirectory(PathBuf);
+
+impl DraftDirectory {
+    /// Creates the directory in the state directory, on the disk where the inputs are staged.
+    pub(super) fn create(host: &HostOptions) -> Result<Self, Failure> {
+        let all = host.state.path()?.join("exec");
+        let private = |recursive| {
+            let mut builder = DirBuilder::new();
+            builder.recursive(recursive).mode(0o700);
+            builder
+        };
+        private(true).create(&all).map_err(Failure::io(&all))?;
+        remove_abandoned(&all);
+        let path = all.join(random_word()?);
+        private(false).create(&path).map_err(Failure::io(&path))?;
+        Ok(Self(path))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for DraftDirectory {
+    fn drop(&mut self) {
+        // A later call removes what is left.
+        fs::remove_dir_all(&self.0).unwrap_or_default();
+    }
+}
+
+fn remove_abandoned(all: &Path) {
+    let Ok(entries) = fs::read_dir(all) else { return };
+    for entry in entries.flatten() {
+        let made = entry.metadata().and_then(|found| found.modified());
+        let age = made.ok().and_then(|made| SystemTime::now().duration_since(made).ok());
+        if age.is_some_and(|age| age > ABANDONED_AGE) {
+            fs::remove_dir_all(entry.path()).unwrap_or_default();
+        }
+    }
+}
+
+/// Returns eight hexadecimal digits.
+fn random_word() -> Result<String, Failure> {
+    Ok(format!("{:08x}", u32::from_be_bytes(random_bytes()?)))
+}
+
+/// Drafts the request, and returns its path; `None` if it would be refused, which is reported.
+pub(super) fn draft(
+    args: &ExecCommand,
+    policy: &Policy,
+    directory: &Path,
+) -> Result<Option<PathBuf>, Failure> {
+    let program = args.words.first().map_or("", String::as_str);
+    let hosts = args.hosts.join(", ");
+    let command = DraftCommand {
+        purpose: args.purpose.clone().unwrap_or_else(|| format!("One-off run of {program}")),
+        // Two commands within a second must have different ids.
+        slug: Some(format!("exec-{}", random_word()?)),
+        language: language(args, policy, program)?,
+        words: args.words.clone(),
+        command: None,
+        inputs: args.inputs.clone(),
+        outputs: outputs(&args.words),
+        hosts: args.hosts.clone(),
+        network_rationale: (!hosts.is_empty()).then(|| format!("The command reaches {hosts}")),
+        cpu: args.cpu.clone(),
+        memory_mb: args.memory_mb,
+        time_sec: args.time_sec,
+        risk: if args.hosts.is_empty() { RiskLevel::Low } else { RiskLevel::High },
+        justification: "the invoker typed the command and confirms it".to_owned(),
+        sensitivity: Sensitivity::Internal,
+        requested_by: RequestedBy::Human,
+        requester: None,
+        audience: None,
+        source: SourceOptions { agent: None, subject: None, accesscontrol: None },
+        dir: directory.to_owned(),
+        format: Format::Human,
+    };
+    draft::draft_or_report(&command, policy.ceilings().input_bytes)
+}
+
+fn language(args: &ExecCommand, policy: &Policy, program: &str) -> Result<Language, Failure> {
+    if let Some(language) = args.language {
+        return Ok(language);
+    }
+    let is_named = |rule: &&policies::RuntimeRule| rule.words().iter().any(|word| word == program);
+    policy.runtimes().find(is_named).map(policies::RuntimeRule::language).ok_or_else(|| {
+        let words: Vec<&str> =
+            policy.runtimes().flat_map(|rule| rule.words()).map(String::as_str).collect();
+        Failure::Message(format!(
+            "{program}: no runtime of policy `{}` has this name; help: begin the command with {}",
+            policy.name(),
+            model::alternatives(&words)
+        ))
+    })
+}
+
+/// Returns the files below /out that the command names.
+fn outputs(words: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in words {
+        let path = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        let path = [word, path].into_iter().find_map(|text| text.strip_prefix("/out/"));
+        if let Some(path) = path.filter(|path| !path.is_empty() && !path.ends_with('/')) {
+            let output = format!("{path}=named by the command");
+            if !found.contains(&output) {
+                found.push(output);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outputs;
+
+    #[test]
+    fn outputs_are_the_files_below_out() {
+        let words =
+            ["x", "/out/a", "--to=/out/b/c", "/out", "/out/", "/in/d", "/out/a", "o=/out/d/"];
+        let found = outputs(&words.map(str::to_owned));
+        assert_eq!(found, ["a=named by the command", "b/c=named by the command"]);
+    }
+}

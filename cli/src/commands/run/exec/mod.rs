@@ -1,0 +1,144 @@
+//! `toolexec exec`: one command from the command line to its verified record. Drafts a request in a
+//! private directory, shows it, asks, and runs exactly the bytes that were shown.
+
+mod args;
+mod artifacts;
+mod drafting;
+mod summary;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use daemon::{RecordedRequest, user_name};
+use spool::replace_unchanged;
+use validator::OneLine;
+
+use super::embedded::{
+    open_host, report_problems, start_streaming, stop_catching_signals, verify_record,
+    watch_signals,
+};
+use super::run::exit_code;
+use crate::clock;
+use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData, ReviewVerdict};
+use crate::failure::Failure;
+use crate::output::progress::ToolOutput;
+use crate::output::terminal::Terminal;
+use crate::output::{self, human, pager};
+use drafting::DraftDirectory;
+
+pub(crate) use args::ExecCommand;
+
+/// The request in messages: its file is private and does not stay.
+const REQUEST: &str = "request";
+
+pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure> {
+    let rules = HostRules::of_invoker(&args.host)?;
+    if args.yes && !rules.policy.may_skip_question() {
+        let policy = rules.policy.name();
+        return Ok(output::report_refusal(&format!(
+            "--yes: policy `{policy}` requires the question; help: answer it at a terminal, or \
+             pass a --policy with `approval.unasked: true`"
+        )));
+    }
+    // Before anything is copied: without a terminal the question cannot be answered.
+    let terminal = if args.yes { None } else { Some(open_terminal()?) };
+    let directory = DraftDirectory::create(&args.host)?;
+    let Some(request) = drafting::draft(args, &rules.policy, directory.path())? else {
+        return Ok(ExitCode::from(2));
+    };
+    let case = read_review(&request, rules)?;
+    if let Some(why) = problem(&case) {
+        human::print_to_stderr(Path::new(REQUEST), &case.bytes, &case.violations);
+        return Ok(output::report_refusal(&why));
+    }
+    if let Some(terminal) = terminal
+        && !confirm(terminal, &case, &args.out)?
+    {
+        output::note("not run");
+        return Ok(ExitCode::from(1));
+    }
+    replace_unchanged(&case.path, &case.original, &case.bytes)?;
+    run(args, &case)
+}
+
+fn open_terminal() -> Result<Terminal, Failure> {
+    Terminal::open().map_err(|failure| {
+        let help = "run it at a terminal, or pass --yes with a policy that permits it";
+        Failure::with_help(&failure.problem(), help)
+    })
+}
+
+/// Reads the request as the invoker would approve it now.
+fn read_review(request: &Path, rules: HostRules) -> Result<ReviewData, Failure> {
+    let uid = rustix::process::geteuid().as_raw();
+    let name = user_name(uid).unwrap_or_else(|| format!("uid {uid}"));
+    let name: OneLine = name.parse().map_err(|error| {
+        Failure::Message(format!("the name of uid {uid}: {error}; help: correct /etc/passwd"))
+    })?;
+    let approver = Some((&name, clock::now()));
+    ReviewData::read(request, None, rules, approver, InputTexts::Whole)
+}
+
+/// Returns the reason why the request would not run, if any.
+fn problem(case: &ReviewData) -> Option<String> {
+    let policy = case.rules.policy.name();
+    match case.outcome_filled() {
+        ReviewVerdict::Ready => None,
+        ReviewVerdict::Pending => Some(format!(
+            "policy `{policy}`: an approval is missing that you cannot give here; help: use \
+             `toolexec draft`, `approve` and `submit`"
+        )),
+        ReviewVerdict::Refused => {
+            Some(format!("policy `{policy}` refuses the run; help: correct the errors above"))
+        }
+    }
+}
+
+fn confirm(mut terminal: Terminal, case: &ReviewData, out: &Path) -> Result<bool, Failure> {
+    output::stderr_line(summary::text(case, out));
+    loop {
+        let answer = terminal.ask_fresh("Run it? [y/N, r shows the whole review] ")?;
+        match answer.to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "r" => {
+                pager::page(&review::plain_text(case, InputTexts::Whole), false)?;
+            }
+            _ => return Ok(false),
+        }
+    }
+}
+
+fn run(args: &ExecCommand, case: &ReviewData) -> Result<ExitCode, Failure> {
+    let host = open_host(&args.host)?;
+    let interrupted = watch_signals()?;
+    let id = case.path.file_stem().unwrap_or_default().to_string_lossy();
+    let streamed = ToolOutput::new(&args.host.results_of()?, &id);
+    let live = start_streaming(&host, streamed)?;
+    let uid = rustix::process::geteuid().as_raw();
+    let recorded =
+        host.run_file(&case.path, None, uid, &mut || interrupted.load(Ordering::Relaxed));
+    drop(live);
+    stop_catching_signals(&interrupted);
+    let recorded = recorded?;
+    report_problems(Path::new(REQUEST), &case.bytes, &recorded);
+    let verified = verify_record(&host, recorded.receipt.path()).is_some();
+    // Only files whose digests were just verified.
+    let copied = match verified {
+        true => artifacts::copy(recorded.receipt.path(), &args.out)?,
+        false => 0,
+    };
+    output::stderr_line(last_line(&recorded, copied, &args.out, verified));
+    Ok(exit_code(recorded.outcome, verified))
+}
+
+fn last_line(recorded: &RecordedRequest, copied: usize, out: &Path, verified: bool) -> String {
+    let files = match copied {
+        0 => String::new(),
+        1 => format!("1 file in {}, ", human::name(out)),
+        more => format!("{more} files in {}, ", human::name(out)),
+    };
+    let verified = if verified { "" } else { " (NOT VERIFIED)" };
+    let record = human::name(recorded.receipt.path());
+    format!("{}: {files}record {record}{verified}", recorded.outcome)
+}

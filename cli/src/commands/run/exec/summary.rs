@@ -1,0 +1,47 @@
+//! The summary of a one-off command, before the question.
+
+use std::path::Path;
+
+use validator::{Request, reveal_line};
+
+use crate::commands::approve::review::{ReviewData, word_text};
+use crate::output::human;
+
+pub(super) fn text(case: &ReviewData, out: &Path) -> String {
+    let Some(preview) = &case.preview else { return String::new() };
+    let request = preview.request();
+    let words: Vec<String> = request.argv().iter().map(|word| word_text(word)).collect();
+    let mut lines = vec![
+        format!("command   {}", words.join(" ")),
+        format!("inputs    {}", inputs(case)),
+        format!("network   {}", hosts(request)),
+        format!("limits    {}", limits(request)),
+        format!("policy    {}", reveal_line(&case.rules.policy_text())),
+        format!("artifacts /out, copied to {}", human::name(out)),
+    ];
+    lines.extend(case.violations.iter().map(|row| format!("warning   {}", human::message(row))));
+    lines.join("\n")
+}
+
+fn inputs(case: &ReviewData) -> String {
+    let input = |it: &crate::commands::approve::review::DeclaredInput| {
+        let bytes = it.found.as_ref().map_or(0, |found| found.bytes);
+        format!("{} ({bytes} bytes)", reveal_line(&it.name))
+    };
+    let inputs: Vec<String> = case.inputs.iter().map(input).collect();
+    if inputs.is_empty() { "none".to_owned() } else { inputs.join(", ") }
+}
+
+fn limits(request: &Request) -> String {
+    let (sec, mib) = (request.time_limit_sec(), request.memory_limit_mb());
+    let cores = match request.cpu().as_milli() {
+        1000 => "1 core".to_owned(),
+        milli => format!("{} cores", f64::from(milli) / 1000.0),
+    };
+    format!("{sec} s, {mib} MiB, {cores}")
+}
+
+fn hosts(request: &Request) -> String {
+    let hosts: Vec<String> = request.network().hosts().iter().map(ToString::to_string).collect();
+    if hosts.is_empty() { "none".to_owned() } else { hosts.join(", ") }
+}

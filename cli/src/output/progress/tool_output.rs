@@ -1,0 +1,143 @@
+//! The output of a tool on the stdout and stderr of this process, as it comes. A pipe or a file gets
+//! the exact bytes that are recorded. On a terminal, where control characters would have an effect,
+//! they are shown by number.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use validator::reveal_line;
+
+use super::ProgressMoment;
+use super::follow::decode;
+use super::followed_file::FollowedFile;
+use super::progress_line::ProgressLine;
+
+/// Both streams of one request's run.
+pub(crate) struct ToolOutput {
+    streams: [OutputStream; 2],
+    /// False while the cursor is in a line of the tool.
+    is_at_line_start: bool,
+}
+
+/// A stream of the tool, and the stream of this process that shows it.
+struct OutputStream {
+    file: FollowedFile,
+    to: Box<dyn Write + Send>,
+    is_terminal: bool,
+    /// The beginning of a character whose rest was not read yet.
+    rest: Vec<u8>,
+    /// The reader of this process's stream has left.
+    is_closed: bool,
+}
+
+impl ToolOutput {
+    pub(crate) fn new(results: &Path, request_id: &str) -> Self {
+        let (out, err) = (io::stdout(), io::stderr());
+        let (out_terminal, err_terminal) = (out.is_terminal(), err.is_terminal());
+        let stream = |name, to, is_terminal| {
+            let file = FollowedFile::new(results, request_id, name);
+            OutputStream { file, to, is_terminal, rest: Vec::new(), is_closed: false }
+        };
+        let streams = [
+            stream("stdout", Box::new(out) as Box<dyn Write + Send>, out_terminal),
+            stream("stderr", Box::new(err), err_terminal),
+        ];
+        Self { streams, is_at_line_start: true }
+    }
+
+    /// Writes the output since the previous call. Returns whether the progress line may be drawn.
+    pub(crate) fn write(
+        &mut self,
+        moment: ProgressMoment,
+        progress_line: &mut ProgressLine,
+    ) -> bool {
+        for stream in &mut self.streams {
+            while let Some(text) = stream.read(moment) {
+                if stream.is_terminal {
+                    progress_line.clear();
+                    self.is_at_line_start = text.ends_with(b"\n");
+                }
+                stream.write(&text);
+                if moment == ProgressMoment::Now {
+                    break;
+                }
+            }
+        }
+        if moment == ProgressMoment::Last && !self.is_at_line_start {
+            self.is_at_line_start = true;
+            // Messages that follow begin on a line of their own.
+            io::stderr().write_all(b"\n").unwrap_or_default();
+        }
+        self.is_at_line_start
+    }
+}
+
+impl OutputStream {
+    fn read(&mut self, moment: ProgressMoment) -> Option<Vec<u8>> {
+        let read = self.file.read(moment, u64::MAX);
+        if !self.is_terminal {
+            return read;
+        }
+        let is_last = read.is_none() && moment == ProgressMoment::Last;
+        let mut bytes = std::mem::take(&mut self.rest);
+        bytes.extend(read.unwrap_or_default());
+        if !is_last {
+            self.rest = bytes.split_off(bytes.len() - incomplete_len(&bytes));
+        }
+        (!bytes.is_empty()).then(|| display_text(&bytes).into_bytes())
+    }
+
+    /// A reader that leaves early does not end the run.
+    fn write(&mut self, bytes: &[u8]) {
+        if !self.is_closed {
+            let written = self.to.write_all(bytes).and_then(|()| self.to.flush());
+            self.is_closed = written.is_err();
+        }
+    }
+}
+
+/// Returns the length of an incomplete character at the end.
+fn incomplete_len(bytes: &[u8]) -> usize {
+    match bytes.utf8_chunks().last() {
+        Some(last) if !last.invalid().is_empty() => {
+            let is_incomplete =
+                std::str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none());
+            if is_incomplete { last.invalid().len() } else { 0 }
+        }
+        _ => 0,
+    }
+}
+
+fn display_text(bytes: &[u8]) -> String {
+    let text = decode(bytes).replace("\r\n", "\n");
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let end = line.strip_suffix('\n');
+        shown.push_str(&reveal_line(end.unwrap_or(line)));
+        if end.is_some() {
+            shown.push('\n');
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_shows_control_characters_by_number() {
+        assert_eq!(display_text(b"a\tb\r\n\x1b[2J\xffc\nd"), "a\tb\n\\u{1b}[2J\\xffc\nd");
+    }
+
+    #[test]
+    fn a_character_is_shown_when_it_is_complete() {
+        let text = "x\u{20ac}";
+        for cut in 2..text.len() {
+            assert_eq!(incomplete_len(&text.as_bytes()[..cut]), cut - 1);
+        }
+        assert_eq!(incomplete_len(text.as_bytes()), 0);
+        assert_eq!(incomplete_len(b"x\xff"), 0);
+        assert_eq!(incomplete_len(b""), 0);
+    }
+}

@@ -1,0 +1,14 @@
+//! Random bytes of the kernel.
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::failure::{Failure, no_random_numbers};
+
+/// Returns this many random bytes, at most 256: getrandom(2) returns so few completely or not at all.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
+    const { assert!(N <= 256) };
+    let mut bytes = [0; N];
+    getrandom(&mut bytes, GetRandomFlags::empty())
+        .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
+    Ok(bytes)
+}
