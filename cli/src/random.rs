@@ -12,3 +12,8 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
         .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
     Ok(bytes)
 }
+
+/// Returns eight random hexadecimal digits.
+pub(crate) fn random_word() -> Result<String, Failure> {
+    Ok(format!("{:08x}", u32::from_be_bytes(random_bytes()?)))
+}

@@ -164,7 +164,7 @@ impl fmt::Display for DaemonError {
             }
             Self::RequestChanged(path) => {
                 let shown = path.display();
-                write!(f, "{shown}: changed after its record was verified; help: verify it again")
+                write!(f, "{shown}: changed after it was checked, so nothing ran; help: try again")
             }
             Self::EnvironmentFile(error) => error.fmt(f),
             Self::Permissions(error) => write!(f, "permissions: {error}"),

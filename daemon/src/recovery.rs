@@ -1,12 +1,13 @@
 //! Recovery after a crash: a durable result gets its final name, a started run without a record is
 //! recorded as `indeterminate`, and nothing is ever run again.
 
+use std::io;
 use std::path::Path;
 
 use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
 use records::{History, NetworkUse, PublicKeys, RecordSubject, Trust, UnknownUseReason, is_intact};
-use spool::{Spool, SubmissionState, UnfinishedRun};
+use spool::{Spool, SpoolError, SubmissionState, UnfinishedRun};
 use validator::{Draft, FileLocation, OwnerUid, Request};
 
 use crate::model::DaemonError;
@@ -42,7 +43,9 @@ impl Daemon {
         let (signers, log) = (known.allowed_signers(), self.log.directory().to_owned());
         let recovered = self.spool.recover(&mut |hidden| {
             let trust = Trust::from_allowed_signers(&signers);
-            Ok(trust.is_ok_and(|trust| is_publishable(hidden, trust, &log, &logs)))
+            let Ok(trust) = trust else { return Ok(false) };
+            let whole = is_publishable(hidden, trust, &log, &logs);
+            whole.map_err(|error| SpoolError::Io { path: hidden.to_owned(), act: "verify", error })
         })?;
         for one in &recovered.misplaced {
             let (claim, remedy) = (&one.claim, one.illegal.remedy());
@@ -146,14 +149,22 @@ fn possible_network_use(granted: Option<&[String]>, request: Option<&Request>) -
 }
 
 /// Returns whether a hidden result can be published: its record is signed with this host's keys and
-/// in the present log, and its files are readable and those that the record names.
-pub fn is_publishable(hidden: &Path, trust: Trust, log: &Path, logs: &[PublicLogKey]) -> bool {
+/// in the present log, and its files are those that the record names.
+///
+/// # Errors
+/// A file that exists cannot be read now.
+pub fn is_publishable(
+    hidden: &Path,
+    trust: Trust,
+    log: &Path,
+    logs: &[PublicLogKey],
+) -> io::Result<bool> {
     // A log without the record's checkpoint may contradict it with its next entry.
     let history = logs.iter().find_map(|key| {
         let view = LogView::open(log, key).ok()?;
         History::of(view, key.origin().clone(), None).ok()
     });
-    let Some(history) = history else { return false };
+    let Some(history) = history else { return Ok(false) };
     let trust = trust.with_logs(logs.to_vec()).with_history(history);
     is_intact(hidden, &trust)
 }

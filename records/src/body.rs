@@ -218,6 +218,7 @@ fn limits(page: &mut BodyWriter<'_>, statement: &Statement<'_>) {
         return;
     };
     page.line(format!("- Confinement: {}", confinement(layers)));
+    // plain-english: quotation, of the record's format
     for limit in &layers.limits {
         page.line(format!(
             "- Limit {}: asked {}, in force {} ({})",

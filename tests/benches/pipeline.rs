@@ -30,7 +30,7 @@ use toolexec_tests::{Bench, Service, SmallDisk, list, workspace};
 const BURST: usize = 100;
 const SYNCS: &str = "trace=fsync,fdatasync,syncfs,sync_file_range,sync,msync";
 /// Requests at once and bursts in a round: one, two and eight at once.
-const AT_ONCE: [(usize, usize); 3] = [(1, 10), (2, 5), (8, 3)];
+const AT_ONCE: [(usize, usize); 4] = [(1, 10), (2, 5), (4, 4), (8, 3)];
 const TMPFS_KIB: u32 = 2 * 1024 * 1024;
 
 fn main() {

@@ -1,10 +1,11 @@
 //! Output files at paths that the caller typed.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::random::random_word;
 
 /// Writes a file. An existing regular file is replaced only if it begins with `kind`: it must be
 /// output of the same command. A device or a pipe is written to directly.
@@ -29,19 +30,26 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir()) {
         return File::create(path).and_then(|mut it| it.write_all(bytes)).map_err(failed);
     }
-    let name = path.file_name().ok_or_else(|| {
-        Failure::Message(format!("{}: has no file name; help: name a file", path.display()))
-    })?;
-    let part = path.with_file_name(format!(".{}.part", name.to_string_lossy()));
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+    replace_with(path, |file| file.write_all(bytes).and_then(|()| file.sync_all()))
+}
+
+/// Atomically replaces a file by what `write` writes. A link with its name is replaced and not
+/// followed.
+pub(crate) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if path.file_name().is_none() {
+        let path = path.display();
+        return Err(Failure::Message(format!("{path}: has no file name; help: name a file")));
+    }
+    // Random, so that no file of that name can exist by intention.
+    let part = path.with_file_name(format!(".toolexec-{}", random_word()?));
+    let written = File::create_new(&part)
+        .and_then(|mut file| write(&mut file))
         .and_then(|()| Ok(rustix::fs::rename(&part, path)?));
     if written.is_err() {
-        std::fs::remove_file(&part).unwrap_or_default();
+        fs::remove_file(&part).unwrap_or_default();
     }
-    written.map_err(failed)
+    written.map_err(Failure::io(path))
 }

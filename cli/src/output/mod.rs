@@ -20,7 +20,7 @@ use model::escape_line;
 
 use crate::failure::Failure;
 
-pub(crate) use file::{replace_file, replace_own_file};
+pub(crate) use file::{replace_file, replace_own_file, replace_with};
 pub(crate) use json::{path, refusal, violation};
 
 /// Prints a line of the answer.

@@ -30,6 +30,11 @@ impl Terminal {
             .map_err(|error| Failure::Message(format!("no terminal for questions: {error}")))
     }
 
+    /// Shows a text, which must be escaped.
+    pub(crate) fn show(&mut self, text: &str) -> Result<(), Failure> {
+        self.write(&format!("{}\n", text.trim_end()))
+    }
+
     /// Asks a question after discarding earlier input, so that none of it counts as an answer.
     pub(crate) fn ask_fresh(&mut self, question: &str) -> Result<String, Failure> {
         discard_input(&self.0)?;

@@ -17,7 +17,7 @@ use super::terminal::{AlternateScreen, Signals, TerminalInput};
 use super::view::{Item, ItemKind};
 use crate::commands::inspect::change_watcher::ChangeWatcher;
 use crate::failure::Failure;
-use crate::output::progress::{ProgressMoment, StdoutFollower};
+use crate::output::progress::{OutputFollower, ProgressMoment};
 use crate::output::screen::OutputScreen;
 
 /// The longest delay until a signal or hint is handled.
@@ -26,7 +26,7 @@ const TICK: Duration = Duration::from_millis(250);
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 /// Limits refreshes to a fifth of the time, however large the spool is.
 const REST_FACTOR: u32 = 4;
-/// Limit of kept lines of a tool's stdout.
+/// Limit of kept lines of a tool's output.
 const FOLLOWED_LINES_MAX: usize = 500;
 
 struct FullScreen<'a> {
@@ -42,7 +42,7 @@ struct FullScreen<'a> {
     next_refresh: Instant,
     not_before: Instant,
     /// The stdout of the shown request, if it is running.
-    follower: Option<(StdoutFollower, Vec<String>)>,
+    follower: Option<(OutputFollower, Vec<String>)>,
 }
 
 pub(crate) fn show(place: &Path, hand: SpoolActions<'_>) -> Result<(), Failure> {
@@ -168,7 +168,7 @@ impl FullScreen<'_> {
             ScreenAction::Show(item) => {
                 let results = self.place.join("results");
                 self.follower = matches!(item.kind, ItemKind::InFlight(_))
-                    .then(|| (StdoutFollower::new(&results, &item.id), Vec::new()));
+                    .then(|| (OutputFollower::new(&results, &item.id), Vec::new()));
                 let text = self.text_of(item);
                 self.model.show(Item::clone(item), ScrollText::new("show".to_owned(), &text));
             }

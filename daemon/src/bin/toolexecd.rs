@@ -172,8 +172,8 @@ fn open(config: &Config, clock: ClockCheck) -> Result<DaemonResources, DaemonErr
     let dropbox = Inbox::open(&config.spool.join("approved"))?;
     let spool = Spool::open_for_daemon(&places_of(config))?;
     let floor = check_clock(&spool, clock)?;
-    let place = LogLocation::persisted_in(&config.state, &config.log)
-        .with_results(&places_of(config).results);
+    let place =
+        LogLocation::persisted_in(&config.state, &config.log).with_results(spool.results_in_use()?);
     finish_key_changes(&config.keys, &place)?;
     let keys = open_keys(&config.keys, config.log_origin.as_ref())?;
     let log = RecordLog::of_daemon(place, keys.log, config.heartbeat_sec)?;

@@ -67,6 +67,30 @@ impl Daemon {
         uid: u32,
         cancelled: &mut dyn FnMut() -> bool,
     ) -> Result<RecordedRequest, DaemonError> {
+        self.run_file_of((request, inputs), None, uid, cancelled)
+    }
+
+    /// Runs a request file as [`Self::run_file`] does, if it still has the bytes of this digest.
+    ///
+    /// # Errors
+    /// As [`Self::run_file`], and [`DaemonError::RequestChanged`]: then nothing ran.
+    pub fn run_file_if_unchanged(
+        &self,
+        request: &Path,
+        sha256: Sha256,
+        uid: u32,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<RecordedRequest, DaemonError> {
+        self.run_file_of((request, None), Some(sha256), uid, cancelled)
+    }
+
+    fn run_file_of(
+        &self,
+        (request, inputs): (&Path, Option<&Path>),
+        expected: Option<Sha256>,
+        uid: u32,
+        cancelled: &mut dyn FnMut() -> bool,
+    ) -> Result<RecordedRequest, DaemonError> {
         let id = system::new_claim_id()?;
         let (draft, claimed) = match self.spool.claim_file(request, inputs, id) {
             Ok(claimed) => claimed,
@@ -84,6 +108,11 @@ impl Daemon {
             }
             Err(error) => return Err(error.into()),
         };
+        // The claimed copy runs, regardless of later changes to the file.
+        if expected.is_some_and(|expected| draft.sha256() != expected) {
+            self.spool.abandon(claimed);
+            return Err(DaemonError::RequestChanged(request.to_owned()));
+        }
         let submission = SubmissionOrigin::Invoked { uid, name: system::user_name(uid) };
         let ask = PipelineInput {
             draft,

@@ -1,5 +1,5 @@
 //! Detects texts that look like a secret or like personal data. The patterns are the published
-//! ones, and each must match wherever upstream's does. A word ends as in upstream's engine: before
+//! ones, and each must match at the same places as upstream's. A word ends as in upstream's engine: before
 //! any character that is not a letter, number or `_`. Our engine has other word boundaries and no
 //! look-around, so the patterns contain the boundaries explicitly.
 

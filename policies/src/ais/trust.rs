@@ -175,7 +175,7 @@ impl TrustedKey {
             return Err(format!("the key `{kid}` is not valid yet"));
         }
         if self.valid_until.is_some_and(|until| until.utc().unix() < latest) {
-            return Err(format!("the key `{kid}` is no longer valid"));
+            return Err(format!("the key `{kid}` has expired"));
         }
         if jws.is_by(&self.key) {
             Ok(())

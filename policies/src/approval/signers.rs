@@ -156,6 +156,12 @@ impl AllowedSigners {
         Err(why)
     }
 
+    /// Returns whether any line lets this key sign for the namespace, at any time.
+    #[must_use]
+    pub fn may_sign(&self, key: &SignerKey, namespace: &str) -> bool {
+        self.of_key(key).any(|line| line.is_for(namespace))
+    }
+
     pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s AllowedSigner> {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }

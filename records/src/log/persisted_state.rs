@@ -22,8 +22,11 @@ const HEAD: &str = "log.head";
 /// them durable together with the log, but a power cut before it may leave any part of either.
 pub trait BatchCheck: Debug + Send + Sync {
     /// Returns whether the files that belong to these entries are intact. `log` verifies the draft.
-    /// If it returns false, the batch must never have been published: the log drops it.
-    fn is_intact(&self, entries: &[&[u8]], log: &PublicLogKey) -> bool;
+    /// If it returns false, the batch was never published, and the log drops it.
+    ///
+    /// # Errors
+    /// Files that exist cannot be read now. The log is not opened then, and the batch stays.
+    fn is_intact(&self, entries: &[&[u8]], log: &PublicLogKey) -> Result<bool, LogError>;
 }
 
 /// The directory of a log, the path of its saved head, and the check of interrupted batches.
@@ -67,8 +70,12 @@ impl LogLocation {
         &self.directory
     }
 
-    pub(crate) fn is_batch_intact(&self, entries: &[&[u8]], log: &PublicLogKey) -> bool {
-        self.batch_check.as_ref().is_none_or(|check| check.is_intact(entries, log))
+    pub(crate) fn is_batch_intact(
+        &self,
+        entries: &[&[u8]],
+        log: &PublicLogKey,
+    ) -> Result<bool, LogError> {
+        self.batch_check.as_ref().map_or(Ok(true), |check| check.is_intact(entries, log))
     }
 
     pub(crate) fn persisted_state(&self) -> Result<Option<PersistedState>, LogError> {

@@ -70,7 +70,7 @@ fn growth(
     disk: &LogDisk,
     edge: &MerkleFrontier,
     draft: &Checkpoint,
-    is_intact: impl FnOnce(&[&[u8]]) -> bool,
+    is_intact: impl FnOnce(&[&[u8]]) -> Result<bool, LogError>,
 ) -> Result<Option<FrontierGrowth>, LogError> {
     let (from, to) = (edge.size(), draft.size());
     let mut bundles = Vec::new();
@@ -89,7 +89,10 @@ fn growth(
     let leads = |growth: &FrontierGrowth| {
         (growth.frontier.size(), growth.frontier.peaks.root()) == (draft.size(), draft.root())
     };
-    Ok(edge.clone().append(leaves).filter(leads).filter(|_| is_intact(&new)))
+    match edge.clone().append(leaves).filter(leads) {
+        Some(growth) if is_intact(&new)? => Ok(Some(growth)),
+        _ => Ok(None),
+    }
 }
 
 /// Writes and syncs every file again before it replaces the existing one: after a failed barrier,

@@ -74,6 +74,7 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
         (Some(started), Some(ended)) => vec![format!("- Started: {started}, ended: {ended}")],
         _ => Vec::new(),
     };
+    // plain-english: quotation, of the record's format
     let limit = |row: &Value| {
         let (requested, in_force) = (number(&row["asked"])?, number(&row["in_force"])?);
         let (name, mechanism) = (row["name"].as_str()?, row["mechanism"].as_str()?);

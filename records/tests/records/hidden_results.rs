@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use records::log::{Log, LogLocation, LogView, fsck};
+use records::log::{Log, LogError, LogLocation, LogView, fsck};
 use records::{AttestedRecord, Trust, attest, is_intact};
 
 use crate::fixture::{RecordCase, RecordScratch, flip, put, replace};
@@ -40,7 +40,7 @@ impl InterruptedBatch {
                     put(&hidden[one].join(name), &bytes);
                 }
             }
-            Ok::<_, records::log::LogError>(())
+            Ok::<_, LogError>(())
         };
         drop(log.prepare_proved(&entries, prove).unwrap());
         drop(log);
@@ -53,7 +53,7 @@ impl InterruptedBatch {
 
     fn open(&self) -> Log {
         let place = LogLocation::from(&self.log_directory());
-        opened(place.with_results(&self.scratch.path().join("results"))).unwrap()
+        opened(place.with_results([self.scratch.path().join("results")])).unwrap()
     }
 }
 
@@ -65,7 +65,7 @@ fn id(attested: &AttestedRecord) -> &str {
 fn a_batch_whose_records_survived_is_completed() {
     let batch = InterruptedBatch::new();
     let trust = Trust::from_key(&batch.scratch.key("keys").public());
-    assert!(batch.hidden.iter().all(|hidden| is_intact(hidden, &trust)));
+    assert!(batch.hidden.iter().all(|hidden| is_intact(hidden, &trust).unwrap()));
     assert_eq!(batch.open().head().size(), 6);
 }
 
@@ -117,6 +117,36 @@ fn a_batch_with_a_published_record_is_completed() {
     assert_eq!(view.head().size(), 6);
 }
 
+/// A file that cannot be read now says nothing: the log is not opened, and nothing is removed.
+#[test]
+fn a_batch_whose_records_cannot_be_read_stays() {
+    let batch = InterruptedBatch::new();
+    let results = batch.scratch.path().join("results");
+    let aside = batch.scratch.path().join("aside");
+    rustix::fs::rename(&results, &aside).unwrap();
+    // Listing a file fails for root too.
+    put(&results, b"");
+    let place = LogLocation::from(&batch.log_directory()).with_results([results.clone()]);
+    assert!(matches!(opened(place).err(), Some(LogError::Io { .. })));
+    assert!(batch.log_directory().join("checkpoint.next").exists());
+    fs::remove_file(&results).unwrap();
+    rustix::fs::rename(&aside, &results).unwrap();
+    assert_eq!(batch.open().head().size(), 6);
+}
+
+/// The results of an unfinished run may be in another directory than the present one.
+#[test]
+fn records_count_in_each_directory_of_results() {
+    let batch = InterruptedBatch::new();
+    let (results, other) =
+        (batch.scratch.path().join("results"), batch.scratch.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    let name = batch.hidden[1].file_name().unwrap();
+    rustix::fs::rename(&batch.hidden[1], other.join(name)).unwrap();
+    let place = LogLocation::from(&batch.log_directory()).with_results([results, other]);
+    assert_eq!(opened(place).unwrap().head().size(), 6);
+}
+
 #[test]
 fn an_entry_is_in_the_log_only_after_its_record_is_proved() {
     let scratch = RecordScratch::in_memory();
@@ -125,13 +155,13 @@ fn an_entry_is_in_the_log_only_after_its_record_is_proved() {
         assert_eq!(inclusion.index(), 255);
         let view = LogView::open(scratch.path(), log_key().public()).unwrap();
         assert_eq!(view.head().size(), 255);
-        Err(records::log::LogError::Stopped)
+        Err(LogError::Stopped)
     });
     assert!(failed.is_err());
     drop(log);
     let mut log = opened(scratch.path()).unwrap();
     assert_eq!(log.head().size(), 255);
-    log.append_proved(b"another", |_| Ok::<_, records::log::LogError>(())).unwrap();
+    log.append_proved(b"another", |_| Ok::<_, LogError>(())).unwrap();
     assert_eq!((log.head().size(), log.append(b"another").unwrap().index()), (256, 255));
     assert!(fsck(scratch.path(), log_key().public()).unwrap().faults.is_empty());
 }

@@ -33,8 +33,8 @@ impl fmt::Display for BuildError {
             Self::Launcher(path, error) => write!(f, "launcher {}: {error}", path.display()),
             Self::SetupFailed(unable) => unable.fmt(f),
             Self::Lost(error) => write!(f, "launcher: lost before the tool started: {error}"),
-            Self::Stuck(stands) => stands.fmt(f),
-            Self::Cancelled(stands) => write!(f, "wait for the sandbox: cancelled; {stands}"),
+            Self::Stuck(state) => state.fmt(f),
+            Self::Cancelled(state) => write!(f, "wait for the sandbox: cancelled; {state}"),
             Self::Unknown(error) => write!(f, "launcher: lost while it started the tool: {error}"),
         }
     }

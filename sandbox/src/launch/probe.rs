@@ -55,6 +55,7 @@ fn probes(
     };
     let fixed = [
         // It exists and file modes allow it, so that only Landlock can refuse it.
+        // plain-english: quotation, of a file name
         probe(Layer::Landlock, "open /.canary", libc::EACCES, File::open(PROBE_FILE).map(drop)),
         probe(
             Layer::Mounts,

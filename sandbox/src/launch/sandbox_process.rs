@@ -148,9 +148,9 @@ impl SandboxProcess {
 
     fn wait_and_reap(&self) -> bool {
         if !ends_within(&self.cloned.pidfd, END_TIME_MAX) {
-            let stands = ProcessState::read(self.cloned.pid.unsigned_abs());
-            let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
-            eprintln!("toolexec-launch: sandbox init: cannot be killed{stands}");
+            let state = ProcessState::read(self.cloned.pid.unsigned_abs());
+            let state = state.map_or_else(String::new, |it| format!(": {it}"));
+            eprintln!("toolexec-launch: sandbox init: cannot be killed{state}");
             return false;
         }
         match waitpid(self.init(), Some(WaitPidFlag::__WALL)) {

@@ -8,7 +8,7 @@ mod gather;
 mod sweep;
 mod unfinished;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -100,6 +100,21 @@ impl Spool {
         self.sweep_hidden(&kept)?;
         self.expire_inputs();
         Ok(recovered)
+    }
+
+    /// Returns the directories in which runs have begun to collect their results: the present one, and
+    /// those of claims that an earlier configuration left.
+    ///
+    /// # Errors
+    /// The claims or the ledger cannot be read.
+    pub fn results_in_use(&self) -> Result<BTreeSet<PathBuf>, SpoolError> {
+        let mut found = BTreeSet::from([self.results().to_owned()]);
+        for name in names(&self.work())? {
+            let Some(claim) = ClaimId::from_name(&name) else { continue };
+            let intent = self.ledger().intent_of(&claim)?;
+            found.extend(intent.map(|intent| intent.results));
+        }
+        Ok(found)
     }
 
     /// Takes one claim as far as possible. Returns its promised result if the claim stays.

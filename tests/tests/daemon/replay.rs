@@ -196,7 +196,7 @@ fn a_request_that_changes_after_the_look_is_not_run() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("changed after its record"),
+        String::from_utf8_lossy(&output.stderr).contains("changed after it was checked"),
         "{output:?}"
     );
     assert_eq!(list(&bench.results()), before, "something was run");

@@ -21,6 +21,7 @@ toolexec_tests::as_both!(
     an_interrupt_cancels_the_run_and_records_it,
     commands_of_one_second_have_different_ids,
     a_command_that_cannot_run_is_explained,
+    output_that_cannot_be_written_is_reported,
 );
 
 fn script(bench: &Bench, text: &str) {
@@ -188,4 +189,27 @@ fn a_command_that_cannot_run_is_explained(bench: &Bench) {
     output.assert_stderr(&["no terminal for questions", "help: run it at a terminal"]);
     assert!(!bench.results().exists());
     assert_no_draft_left(bench);
+}
+
+/// The run is recorded and its record named, although its output could not be delivered.
+fn output_that_cannot_be_written_is_reported(bench: &Bench) {
+    script(bench, "import sys\nopen('/out/made', 'w').write('x')\nprint('line')\n");
+    CliOutput::of(bench.command("mkdir").args(["-p", "out/made"])).assert_code(0);
+    let command = |stdout: Stdio| {
+        let mut command = unasked(bench);
+        command.args(["--", "python", "tool.py"]).stdin(Stdio::null()).stdout(stdout);
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, stderr) = command(Stdio::null());
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("the record has all output, but it was not copied"), "{stderr}");
+    assert!(stderr.trim_end().lines().last().unwrap().starts_with("ok: record "), "{stderr}");
+    only_record(bench).assert_outcome("ok");
+    CliOutput::of(bench.command("rmdir").arg("out/made")).assert_code(0);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (code, stderr) = command(full.into());
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("stdout: No space left"), "{stderr}");
+    assert!(stderr.contains("ok: 1 file in out, record "), "{stderr}");
 }

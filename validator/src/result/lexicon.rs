@@ -27,6 +27,7 @@ macro_rules! lexicon {
     };
 }
 
+// plain-english: quotation, of the texts that are searched
 lexicon! {
     0 RUN "run execute launch exec";
     1 PUT_IN "paste enter type copy";

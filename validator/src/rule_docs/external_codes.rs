@@ -157,7 +157,7 @@ pub(super) static CANCELLED: RuleDoc = RuleDoc {
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
     source: "docs/spool.md",
-    why: "A request that is no longer wanted must not run. Its cancellation, and by whom, is \
+    why: "An operator has decided that the request must not run. The cancellation and its author are \
           recorded like any refusal.",
     remedy: "To run it after all, have it approved again; the approval was not used.",
     examples: &[

@@ -20,7 +20,7 @@ pub(super) static SECRET: RuleDoc = RuleDoc {
     decided_by: TEXT,
     source: "tool-request schema, Forbidden Content; tool-result schema, last section",
     why: "Requests and results are kept for years, signed and read by many. A secret in one of \
-          them is disclosed, whatever happens to the file later.",
+          them is disclosed, even if the file is removed later.",
     remedy: "Replace the secret itself, since it counts as disclosed, and remove it from the text. \
              Policy provides the secrets that a tool may use.",
     examples: &[

@@ -10,13 +10,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueEnum};
 use daemon::config::Config;
 use daemon::open_keys;
-use records::log::{KeyRole, LogLocation, LogOrigin, PublicLogKey};
+use records::log::{KeyRole, Log, LogLocation, LogOrigin, PublicLogKey};
 use records::{
     DatedKey, HostKeyError, KeyFingerprint, KeySource, PublicKeys, PublicResultKey, Successor,
     Trust,
 };
 use serde_json::json;
-use spool::{Spool, SpoolPaths};
+use spool::{Spool, SpoolError, SpoolPaths};
 
 use crate::args::{Format, StateOption};
 use crate::clock::now;
@@ -145,14 +145,14 @@ impl KeySourceOptions {
         if let Some(file) = &self.config {
             let Config { keys, log_origin, log, state, spool, .. } = Config::read(file)?;
             let places = SpoolPaths { results: spool.join("results"), state, spool, log };
-            let log =
-                LogLocation::persisted_in(&places.state, &places.log).with_results(&places.results);
+            let log = LogLocation::persisted_in(&places.state, &places.log)
+                .with_results([places.results.clone()]);
             return Ok(SigningContext { source: keys, origin: log_origin, log, places });
         }
         let state = self.state.path()?;
         let (results, log) = (state.join("results"), state.join("log"));
         let places = SpoolPaths { spool: state.clone(), results, state, log };
-        let log = LogLocation::of_state(&places.state).with_results(&places.results);
+        let log = LogLocation::of_state(&places.state).with_results([places.results.clone()]);
         let source = KeySource::Directory(places.state.join("keys"));
         Ok(SigningContext { source, origin: None, log, places })
     }
@@ -174,6 +174,18 @@ fn init(args: &KeysInitCommand) -> Result<(), Failure> {
             "result": {"path": output::path(&result), "fingerprint": fingerprint},
             "log": {"path": output::path(&log), "fingerprint": of_log, "verifier": verifier},
         })),
+    }
+}
+
+/// Completes or drops an interrupted batch of the log, so that recovery sees which results it has. An
+/// interrupted rotation has done so, and the keys cannot be opened before it is finished.
+fn settle_log(place: &SigningContext) -> Result<(), Failure> {
+    match open_keys(&place.source, place.origin.as_ref()) {
+        Ok(keys) => Log::open_or_create(place.log.clone(), keys.log)
+            .map(drop)
+            .map_err(|error| Failure::Message(error.to_string())),
+        Err(HostKeyError::Unfinished { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -238,10 +250,13 @@ fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
     let spool = Spool::open_for_daemon(&place.places)?;
     let keys = PublicKeys::open(directory).map_err(no_key)?;
     let logs: Vec<PublicLogKey> = keys.logs().iter().map(|log| log.key().clone()).collect();
+    settle_log(&place)?;
     let log = place.log.directory().to_owned();
     let recovered = spool.recover(&mut |hidden| {
         let trust = Trust::from_allowed_signers(&keys.allowed_signers());
-        Ok(trust.is_ok_and(|trust| daemon::is_publishable(hidden, trust, &log, &logs)))
+        let Ok(trust) = trust else { return Ok(false) };
+        let whole = daemon::is_publishable(hidden, trust, &log, &logs);
+        whole.map_err(|error| SpoolError::Io { path: hidden.to_owned(), act: "verify", error })
     })?;
     if let Some(one) = recovered.misplaced.first() {
         return Err(Failure::Message(format!(

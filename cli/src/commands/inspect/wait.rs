@@ -22,7 +22,7 @@ use crate::args::Format;
 use crate::clock;
 use crate::failure::Failure;
 use crate::output;
-use crate::output::progress::{self, ProgressLine, ProgressThread, StdoutFollower};
+use crate::output::progress::{self, OutputFollower, ProgressLine, ProgressThread};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,15 +30,15 @@ Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
 
 Waits until each request has its record. If a request has several records (it was submitted again
 and refused), the record of its run counts. Prints a line for each request as it ends. Nothing is
-verified. If stderr is a terminal, it shows the progress. --follow adds the stdout of the named
-request's tool, on stderr, each line escaped and prefixed with `| `.
+verified. If stderr is a terminal, it shows the progress. --follow adds the output of the named
+request's tool, on stderr, each line escaped and prefixed with `| ` (stdout) or `! ` (stderr).
 Exit status, the highest of all requests: 0 the outcome is ok; 1 the tool failed; 2 refused, or no
 such request; 3 sandbox setup failed, the outcome is unknown, or the time is over.")]
 pub(crate) struct WaitCommand {
     /// Wait for these requests, by id or a unique part of it
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Show the tool's stdout while it runs, for one request
+    /// Show the tool's output while it runs, for one request
     #[arg(long)]
     follow: bool,
     /// Stop waiting after this number of seconds [default: unlimited]
@@ -133,7 +133,7 @@ fn start_progress(
     waiting: &Arc<Mutex<Vec<String>>>,
 ) -> Result<ProgressThread, Failure> {
     let (place, waiting): (PathBuf, _) = (place.to_owned(), Arc::clone(waiting));
-    let mut followed = followed.map(|id| StdoutFollower::new(&place.join("results"), id));
+    let mut followed = followed.map(|id| OutputFollower::new(&place.join("results"), id));
     ProgressThread::begin(followed.is_some(), move |progress_line, moment| {
         if let Some(followed) = &mut followed {
             progress_line.lines(&followed.lines(moment));

@@ -8,6 +8,7 @@ use daemon::{
     Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, ProgressObserver, RecordLog,
     RecordedRequest, TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
 };
+use policies::Policy;
 use records::log::LogLocation;
 use records::{KeySource, Trust, VerifiedRecord};
 use sandbox::client::{LauncherAddress, LauncherProgram};
@@ -17,13 +18,13 @@ use crate::args::HostOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::failure::Failure;
-use crate::output::progress::{self, ProgressLine, ProgressThread, StdoutFollower, ToolOutput};
+use crate::output::progress::{self, OutputFollower, ProgressLine, ProgressThread, ToolOutput};
 use crate::output::{self, human};
 
 /// Starts the progress display. It ends when the value is dropped.
 pub(in crate::commands) fn start_progress(
     host: &Daemon,
-    mut followed: Option<StdoutFollower>,
+    mut followed: Option<OutputFollower>,
 ) -> Result<ProgressThread, Failure> {
     let watching = host.observer();
     ProgressThread::begin(followed.is_some(), move |progress_line, moment| {
@@ -72,8 +73,15 @@ pub(in crate::commands) fn verify_record(host: &Daemon, record: &Path) -> Option
 
 /// Opens the host for embedded runs, and records every interrupted run first.
 pub(in crate::commands) fn open_host(args: &HostOptions) -> Result<Daemon, Failure> {
+    open_host_with(args, named_or_embedded(args.policy.as_deref())?)
+}
+
+/// Opens the host with a policy that was already read.
+pub(in crate::commands) fn open_host_with(
+    args: &HostOptions,
+    policy: Policy,
+) -> Result<Daemon, Failure> {
     let state = args.state.path()?;
-    let policy = named_or_embedded(args.policy.as_deref())?;
     let trust = HostTrustStore::open(
         TrustFiles {
             allowed_signers: args.allowed_signers.clone(),

@@ -17,7 +17,7 @@ use super::embedded::{
 use crate::args::files::{named_directory, read_document};
 use crate::args::{Format, HostOptions};
 use crate::failure::Failure;
-use crate::output::progress::StdoutFollower;
+use crate::output::progress::OutputFollower;
 use crate::output::{self, human};
 
 #[derive(Args)]
@@ -25,8 +25,8 @@ use crate::output::{self, human};
 Example: toolexec run TR-20260209-160501Z-python-stats.md --results ./results
 
 You are the approver: read the request first. If stderr is a terminal, it shows the progress of
-hashing, and time, CPU and memory beside their limits. --follow adds the tool's stdout, on stderr,
-each line escaped and prefixed with `| `.
+hashing, and time, CPU and memory beside their limits. --follow adds the tool's output, on stderr,
+each line escaped and prefixed with `| ` (stdout) or `! ` (stderr).
 Exit status: 0 success; 1 the tool failed or its record does not verify; 2 request refused; 3
 sandbox setup failed or the outcome is unknown.
 With --format json, the last line of stdout is one object: {\"result_id\",\"outcome\",\"exit_code\",
@@ -40,7 +40,7 @@ pub(crate) struct RunCommand {
     inputs: Option<PathBuf>,
     #[command(flatten)]
     host: HostOptions,
-    /// Show the tool's stdout while it runs
+    /// Show the tool's output while it runs
     #[arg(long)]
     follow: bool,
     /// Print in this format
@@ -58,7 +58,7 @@ pub(in crate::commands) fn run(args: &RunCommand) -> Result<ExitCode, Failure> {
     let host = open_host(&args.host)?;
     let interrupted = watch_signals()?;
     let results = args.host.results_of()?;
-    let followed = args.follow.then(|| StdoutFollower::new(&results, &id_of(&args.request)));
+    let followed = args.follow.then(|| OutputFollower::new(&results, &id_of(&args.request)));
     let live = start_progress(&host, followed)?;
     let recorded = host.run_file(
         &args.request,

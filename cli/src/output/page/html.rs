@@ -36,6 +36,7 @@ impl Tone {
     }
 }
 
+// plain-english: quotation, of a table
 /// A cell of a table.
 pub(super) enum TableCell {
     Text(String),
@@ -141,6 +142,7 @@ impl Html {
         self.markup(HtmlLiteral("</dl>\n"))
     }
 
+    // plain-english: quotation, of a table
     /// Appends a table. Each cell repeats the name of its column, for narrow screens.
     pub(super) fn table(
         &mut self,

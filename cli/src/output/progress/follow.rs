@@ -1,4 +1,4 @@
-//! The live stdout of a running tool, read from the result that is being collected. It is untrusted
+//! The live output of a running tool, read from the result that is being collected. It is untrusted
 //! and not part of the command's answer: every line is prefixed, escaped and bounded.
 
 use std::path::Path;
@@ -9,30 +9,41 @@ use validator::reveal_line;
 use super::ProgressMoment;
 use super::followed_file::FollowedFile;
 
-/// Prefixes each line of the tool.
-const TOOL_PREFIX: &str = "| ";
-/// Limit per run. The record contains the complete output.
+/// The streams of a tool, and the prefix of each line.
+const STREAMS: [(&str, &str); 2] = [("stdout", "| "), ("stderr", "! ")];
+/// Limit per stream. The record contains the complete output.
 const SHOWN_BYTES_MAX: u64 = 1 << 20;
 const LINE_CHARS_MAX: usize = 2000;
 /// A line without an end is shown in pieces.
 const LINE_BYTES_MAX: usize = 8 * LINE_CHARS_MAX;
 
-/// The stdout of one request's run.
-pub(crate) struct StdoutFollower {
+/// The stdout and stderr of one request's run.
+pub(crate) struct OutputFollower([StreamFollower; 2]);
+
+struct StreamFollower {
     file: FollowedFile,
+    prefix: &'static str,
     /// Bytes after the last line end.
     rest: Vec<u8>,
     is_cut: bool,
 }
 
-impl StdoutFollower {
+impl OutputFollower {
     pub(crate) fn new(results: &Path, request_id: &str) -> Self {
-        let file = FollowedFile::new(results, request_id, "stdout");
-        Self { file, rest: Vec::new(), is_cut: false }
+        Self(STREAMS.map(|(name, prefix)| {
+            let file = FollowedFile::new(results, request_id, name);
+            StreamFollower { file, prefix, rest: Vec::new(), is_cut: false }
+        }))
     }
 
     /// Returns the lines since the previous call. The last call includes a line without an end.
     pub(crate) fn lines(&mut self, moment: ProgressMoment) -> Vec<String> {
+        self.0.iter_mut().flat_map(|stream| stream.lines(moment)).collect()
+    }
+}
+
+impl StreamFollower {
+    fn lines(&mut self, moment: ProgressMoment) -> Vec<String> {
         let mut lines = Vec::new();
         while let Some(bytes) = self.read(moment) {
             self.rest.extend(bytes);
@@ -42,7 +53,7 @@ impl StdoutFollower {
             }
         }
         if moment == ProgressMoment::Last && !self.rest.is_empty() {
-            lines.push(display_line(&std::mem::take(&mut self.rest)));
+            lines.push(display_line(self.prefix, &std::mem::take(&mut self.rest)));
         }
         if self.file.offset() >= SHOWN_BYTES_MAX && !self.is_cut {
             self.is_cut = true;
@@ -60,21 +71,22 @@ impl StdoutFollower {
         let bytes = std::mem::take(&mut self.rest);
         let mut pieces = bytes.split(|byte| *byte == b'\n');
         let rest = pieces.next_back().unwrap_or_default();
-        lines.extend(pieces.map(display_line));
+        let display = |line| display_line(self.prefix, line);
+        lines.extend(pieces.map(display));
         let mut pieces = rest.chunks_exact(LINE_BYTES_MAX);
-        lines.extend(pieces.by_ref().map(display_line));
+        lines.extend(pieces.by_ref().map(display));
         self.rest = pieces.remainder().to_vec();
     }
 }
 
 /// Formats bytes of a tool as a line for people.
-fn display_line(bytes: &[u8]) -> String {
+fn display_line(prefix: &str, bytes: &[u8]) -> String {
     let text = decode(bytes);
     let text = text.strip_suffix('\r').unwrap_or(&text);
     let mut chars = text.char_indices();
     match chars.nth(LINE_CHARS_MAX) {
-        None => format!("{TOOL_PREFIX}{}", reveal_line(text)),
-        Some((end, _)) => format!("{TOOL_PREFIX}{}…", escape_line(&text[..end])),
+        None => format!("{prefix}{}", reveal_line(text)),
+        Some((end, _)) => format!("{prefix}{}…", escape_line(&text[..end])),
     }
 }
 
@@ -98,19 +110,19 @@ mod tests {
 
     #[test]
     fn tool_output_is_prefixed_escaped_and_bounded() {
-        assert_eq!(display_line(b"plain\r"), "| plain");
-        assert_eq!(display_line(b"\x1b[2J\xff"), "| \\u{1b}[2J\\xff");
-        assert_eq!(display_line(&[b'a'; 5000]).chars().count(), 2 + LINE_CHARS_MAX + 1);
+        assert_eq!(display_line("| ", b"plain\r"), "| plain");
+        assert_eq!(display_line("! ", b"\x1b[2J\xff"), "! \\u{1b}[2J\\xff");
+        assert_eq!(display_line("| ", &[b'a'; 5000]).chars().count(), 2 + LINE_CHARS_MAX + 1);
     }
 
     #[test]
-    fn stdout_is_followed_until_the_result_is_published() {
+    fn output_is_followed_until_the_result_is_published() {
         let place = std::env::temp_dir().join(format!("toolexec-follow-{}", std::process::id()));
         let (hidden, id) =
             (".new-TS-20260209-160501Z-TR-20260209-160500Z-a", "TR-20260209-160500Z-a");
         fs::create_dir_all(place.join(hidden)).unwrap();
         let mut file = File::create(place.join(hidden).join("stdout")).unwrap();
-        let mut followed = StdoutFollower::new(&place, id);
+        let mut followed = OutputFollower::new(&place, id);
         assert!(followed.lines(ProgressMoment::Now).is_empty());
         file.write_all(b"one\ntwo\nthr").unwrap();
         assert_eq!(followed.lines(ProgressMoment::Now), ["| one", "| two"]);
@@ -118,10 +130,10 @@ mod tests {
         // The result is published meanwhile; the open file stays valid.
         rustix::fs::rename(place.join(hidden), place.join(&hidden[5..])).unwrap();
         assert_eq!(followed.lines(ProgressMoment::Last), ["| three"]);
-        assert_eq!(StdoutFollower::new(&place, id).lines(ProgressMoment::Last).len(), 3);
-        assert!(StdoutFollower::new(&place, "a").lines(ProgressMoment::Last).is_empty());
+        assert_eq!(OutputFollower::new(&place, id).lines(ProgressMoment::Last).len(), 3);
+        assert!(OutputFollower::new(&place, "a").lines(ProgressMoment::Last).is_empty());
         file.write_all(&b"x\n".repeat(1 << 20)).unwrap();
-        let all = StdoutFollower::new(&place, id).lines(ProgressMoment::Last);
+        let all = OutputFollower::new(&place, id).lines(ProgressMoment::Last);
         assert!(all.len() < (1 << 19) + 4 && all.last().unwrap().starts_with('…'), "{}", all.len());
         fs::remove_dir_all(place).unwrap();
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-pub(crate) use follow::StdoutFollower;
+pub(crate) use follow::OutputFollower;
 pub(crate) use measure::{bytes_of, seconds_of, share};
 use progress_line::DRAW_INTERVAL;
 pub(crate) use progress_line::ProgressLine;

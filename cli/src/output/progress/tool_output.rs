@@ -4,6 +4,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use validator::reveal_line;
 
@@ -11,6 +12,7 @@ use super::ProgressMoment;
 use super::follow::decode;
 use super::followed_file::FollowedFile;
 use super::progress_line::ProgressLine;
+use crate::failure::Failure;
 
 /// Both streams of one request's run.
 pub(crate) struct ToolOutput {
@@ -22,27 +24,54 @@ pub(crate) struct ToolOutput {
 /// A stream of the tool, and the stream of this process that shows it.
 struct OutputStream {
     file: FollowedFile,
+    name: &'static str,
     to: Box<dyn Write + Send>,
     is_terminal: bool,
     /// The beginning of a character whose rest was not read yet.
     rest: Vec<u8>,
-    /// The reader of this process's stream has left.
+    /// The reader of this process's stream has left, or a write failed.
     is_closed: bool,
+    problem: OutputProblem,
+}
+
+/// The first failed write, other than to a reader that has left.
+#[derive(Clone, Default)]
+pub(crate) struct OutputProblem(Arc<Mutex<Option<Failure>>>);
+
+impl OutputProblem {
+    /// Returns the failure once.
+    pub(crate) fn take(&self) -> Option<Failure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note(&self, failure: Failure) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    }
 }
 
 impl ToolOutput {
-    pub(crate) fn new(results: &Path, request_id: &str) -> Self {
+    pub(crate) fn new(results: &Path, request_id: &str) -> (Self, OutputProblem) {
+        let problem = OutputProblem::default();
         let (out, err) = (io::stdout(), io::stderr());
         let (out_terminal, err_terminal) = (out.is_terminal(), err.is_terminal());
         let stream = |name, to, is_terminal| {
             let file = FollowedFile::new(results, request_id, name);
-            OutputStream { file, to, is_terminal, rest: Vec::new(), is_closed: false }
+            let problem = problem.clone();
+            OutputStream {
+                file,
+                name,
+                to,
+                is_terminal,
+                rest: Vec::new(),
+                is_closed: false,
+                problem,
+            }
         };
         let streams = [
             stream("stdout", Box::new(out) as Box<dyn Write + Send>, out_terminal),
             stream("stderr", Box::new(err), err_terminal),
         ];
-        Self { streams, is_at_line_start: true }
+        (Self { streams, is_at_line_start: true }, problem)
     }
 
     /// Writes the output since the previous call. Returns whether the progress line may be drawn.
@@ -66,7 +95,9 @@ impl ToolOutput {
         if moment == ProgressMoment::Last && !self.is_at_line_start {
             self.is_at_line_start = true;
             // Messages that follow begin on a line of their own.
-            io::stderr().write_all(b"\n").unwrap_or_default();
+            if let Some(stream) = self.streams.iter_mut().find(|stream| stream.is_terminal) {
+                stream.write(b"\n");
+            }
         }
         self.is_at_line_start
     }
@@ -78,20 +109,36 @@ impl OutputStream {
         if !self.is_terminal {
             return read;
         }
-        let is_last = read.is_none() && moment == ProgressMoment::Last;
         let mut bytes = std::mem::take(&mut self.rest);
-        bytes.extend(read.unwrap_or_default());
-        if !is_last {
-            self.rest = bytes.split_off(bytes.len() - incomplete_len(&bytes));
+        match read {
+            Some(read) => {
+                bytes.extend(read);
+                self.rest = bytes.split_off(bytes.len() - incomplete_len(&bytes));
+                // Only the beginning of a character: more follows, or this is the end.
+                if bytes.is_empty() {
+                    return self.read(moment);
+                }
+            }
+            None if moment == ProgressMoment::Now => {
+                self.rest = bytes;
+                return None;
+            }
+            None if bytes.is_empty() => return None,
+            None => {}
         }
-        (!bytes.is_empty()).then(|| display_text(&bytes).into_bytes())
+        Some(display_text(&bytes).into_bytes())
     }
 
     /// A reader that leaves early does not end the run.
     fn write(&mut self, bytes: &[u8]) {
-        if !self.is_closed {
-            let written = self.to.write_all(bytes).and_then(|()| self.to.flush());
-            self.is_closed = written.is_err();
+        if self.is_closed {
+            return;
+        }
+        if let Err(error) = self.to.write_all(bytes).and_then(|()| self.to.flush()) {
+            self.is_closed = true;
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                self.problem.note(Failure::Io(self.name.into(), error));
+            }
         }
     }
 }

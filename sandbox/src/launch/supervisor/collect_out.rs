@@ -36,9 +36,9 @@ impl SandboxSupervisor<'_> {
             pidfd_send_signal(&pidfd, Signal::KILL)?;
         }
         if !ends_within(&pidfd, KILL_TIME_MAX) {
-            let stands = ProcessState::read(pid.unsigned_abs());
-            let stands = stands.map_or_else(String::new, |it| format!(": {it}"));
-            return Err(io::Error::other(format!("collector: cannot be killed{stands}")));
+            let state = ProcessState::read(pid.unsigned_abs());
+            let state = state.map_or_else(String::new, |it| format!(": {it}"));
+            return Err(io::Error::other(format!("collector: cannot be killed{state}")));
         }
         waitpid(Pid::from_raw(pid), Some(WaitPidFlag::__WALL))?;
         match waited {

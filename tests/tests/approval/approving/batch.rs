@@ -2,13 +2,16 @@
 //! once with the list in its record, and the list approves nothing else.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::json;
-use toolexec_tests::{Bench, CliOutput, Record, SavedRequest, at_a_terminal, ssh_keygen_works};
+use toolexec_tests::{
+    Bench, CliOutput, Record, SavedRequest, SmallDisk, at_a_terminal, ssh_keygen_works,
+};
 
-use super::approvers::{ED25519, codes, explain, key, rule, saved, signers, unapproved};
+use super::approvers::{ED25519, approve, codes, explain, key, rule, saved, signers, unapproved};
 use super::policy;
 
 const BATCH: &str = "batch.tool-exec@threegate";
@@ -65,6 +68,12 @@ fn one_signature_approves_each_request_once() {
     let checked = CliOutput::of(bench.command("sha256sum").args(["--check", "--strict", "list"]));
     checked.assert_code(0);
     assert_eq!(checked.stdout.lines().count(), 10);
+
+    // A person who signs a request alone as well counts once.
+    let more = [&rules[..], &["--label", "alone"]].concat();
+    let alone = approve(&bench, &requests[4], "alice", &alice, &more);
+    alone.assert_code(0);
+    assert_eq!(alone.json()["signers"], json!(1));
 
     for request in &requests[..3] {
         let run = || {
@@ -148,11 +157,11 @@ fn a_list_approves_no_other_bytes_and_no_other_request() {
     let single = format!("alice namespaces=\"approve.tool-exec@threegate\" {public}");
     fs::write(&trusted, single).unwrap();
     assert!(reason(&requests[0]).contains("may not sign in namespace `batch.tool-exec@threegate`"));
-    // It is then not asked to sign a batch.
+    // A batch is refused before the question.
     let more = self::requests(&bench, 2);
     let output = approve_all(&bench, &[&more[0], &more[1]], &alice, &rules);
     output.assert_code(2);
-    output.assert_stderr(&["not signed", "does not let key"]);
+    output.assert_stderr(&["does not let key", "batch.tool-exec@threegate", "approve each"]);
     assert!(more.iter().all(|request| !signature_of(request).exists()));
 }
 
@@ -181,6 +190,19 @@ fn all_requests_of_a_batch_are_approved_or_none() {
     fs::write(signature_of(two), "x").unwrap();
     refused(&[one, two, three], &["already signed these bytes"]);
     assert!(requests.iter().all(|request| request.id == two.id || !signature_of(request).exists()));
+    // The last signature cannot be written: its disk is full.
+    let apart = bench.home().join("apart");
+    fs::create_dir(&apart).unwrap();
+    if let Some(_disk) = SmallDisk::mount(&apart, 64) {
+        let last = unapproved("print(4)\n").save(&apart);
+        let mut filler = fs::File::create(apart.join("filler")).unwrap();
+        while filler.write_all(&[0; 512]).is_ok() {}
+        let output = approve_all(&bench, &[one, three, &last], &alice, &[]);
+        output.assert_code(3);
+        output.assert_stderr(&["No space left"]);
+        assert_eq!(texts(), before);
+        assert!(!signature_of(one).exists() && !signature_of(three).exists());
+    }
     let output = approve_all(&bench, &[one, three], &alice, &["--inputs", "."]);
     output.assert_code(3);
     output.assert_stderr(&["--inputs"]);

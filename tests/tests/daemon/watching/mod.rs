@@ -56,7 +56,8 @@ fn a_run_shows_what_it_uses_and_what_its_tool_says_to_a_terminal() {
 fn without_a_terminal_nothing_is_drawn() {
     let bench = Bench::new();
     let run = |words: &[&str]| {
-        let request = bench.save(&RequestText::python("import time; print('x'); time.sleep(0.6)"));
+        let script = "import sys, time; print('x', flush=True); print('y', file=sys.stderr); time.sleep(0.6)";
+        let request = bench.save(&RequestText::python(script));
         CliOutput::of(bench.command("toolexec").arg("run").arg(&request.path).args(words))
     };
     let output = run(&[]);
@@ -66,7 +67,7 @@ fn without_a_terminal_nothing_is_drawn() {
     let output = run(&["--format", "json", "--follow"]);
     output.assert_code(0);
     let stderr = output.stderr_without_waits();
-    assert_eq!((stderr.as_str(), output.stdout.lines().count()), ("| x\n", 1));
+    assert_eq!((stderr.as_str(), output.stdout.lines().count()), ("| x\n! y\n", 1));
     assert_eq!(output.json()["outcome"], "ok");
 }
 

@@ -39,9 +39,12 @@ pub(super) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
         return refuse(args, &format!("{}: named twice; help: name it once", human::name(path)));
     }
     let cases = read(args, &paths, &by)?;
-    if report_refusals(&cases) {
+    if report_refusals(args, &cases)? {
         let help = "see every reason with `toolexec explain`, or leave those requests out";
         return refuse(args, &with_help("no request of the batch was approved", help));
+    }
+    if let Some(why) = namespace_problem(&cases, &signer) {
+        return refuse(args, &why);
     }
     let list = match list_of(&cases) {
         Ok(list) => list,
@@ -55,7 +58,11 @@ pub(super) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
         }
     }
     let reviews: Vec<String> = cases.iter().map(|case| review::text(case, TEXTS)).collect();
-    let omitted: Vec<String> = cases.iter().flat_map(|case| unseen(case, TEXTS)).collect();
+    let omitted = |case: &ReviewData| {
+        let of_case = unseen(case, TEXTS).into_iter();
+        of_case.map(|what| format!("{what} of {}", human::name(&case.path))).collect::<Vec<_>>()
+    };
+    let omitted: Vec<String> = cases.iter().flat_map(omitted).collect();
     let subject = format!("{} requests:\n{}", cases.len(), list.text().trim_end());
     if !confirm(args, &reviews.join("\n"), &omitted, &subject, &signer)? {
         output::note(format_args!("{} requests: not approved", cases.len()));
@@ -103,16 +110,32 @@ fn read(
 }
 
 /// Prints the reason for each request that would be refused. Returns whether there is one.
-fn report_refusals(cases: &[ReviewData]) -> bool {
+fn report_refusals(args: &ApproveCommand, cases: &[ReviewData]) -> Result<bool, Failure> {
     let mut any = false;
     for case in cases {
-        if let Some(why) = refusal_reason(case) {
-            any = true;
-            human::print_to_stderr(&case.path, &case.bytes, &case.violations);
-            output::note(format_args!("{}: not approved: {why}", human::name(&case.path)));
+        let Some(why) = refusal_reason(case) else { continue };
+        any = true;
+        human::print_to_stderr(&case.path, &case.bytes, &case.violations);
+        output::note(format_args!("{}: not approved: {why}", human::name(&case.path)));
+        if args.format == Format::Json {
+            output::line(output::refusal(&case.path, &why, &case.violations))?;
         }
     }
-    any
+    Ok(any)
+}
+
+/// Returns the reason why the trusted keys would not let this key sign a batch, if it is known.
+fn namespace_problem(cases: &[ReviewData], signer: &SigningIdentity) -> Option<String> {
+    let rules = &cases.first()?.rules;
+    if rules.signers.as_ref()?.may_sign(signer.key(), BATCH_NAMESPACE) {
+        return None;
+    }
+    let file = rules.signers_file.as_deref().map_or("allowed_signers".into(), human::name);
+    let fingerprint = signer.fingerprint();
+    Some(format!(
+        "{file}: does not let key {fingerprint} sign in namespace {BATCH_NAMESPACE}; help: add it \
+         to `namespaces`, or approve each request alone"
+    ))
 }
 
 fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
@@ -130,10 +153,21 @@ fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
     })
 }
 
-/// Writes all signatures, unless any request has changed.
+/// Writes all signatures, unless any request has changed. After an error it takes back those that it
+/// wrote, so that no part of a batch is approved.
 fn place(signed: &[(NewSignature, ReviewData)]) -> Result<(), SpoolError> {
     signed.iter().try_for_each(|(_, case)| check_unchanged(&case.path, &case.original))?;
-    signed.iter().try_for_each(|(signature, case)| signature.place(case))
+    for (index, (signature, case)) in signed.iter().enumerate() {
+        if let Err(error) = signature.place(case) {
+            for (signature, case) in signed.iter().take(index) {
+                signature.take_back(case);
+            }
+            // The signature was not written, but the approval may be filled in.
+            signature.restore(case);
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn refuse(args: &ApproveCommand, why: &str) -> Result<ExitCode, Failure> {

@@ -48,8 +48,9 @@ pub(super) fn signature_problem(
             },
             EntitlementError::Namespace => {
                 format!(
-                    "{file} does not let key {fingerprint} of {by} sign approvals; help: correct \
-                     its namespaces, or use another key"
+                    "{file} does not let key {fingerprint} of {by} sign in namespace {}; help: \
+                     correct its namespaces, or use another key",
+                    verified.namespace()
                 )
             }
             EntitlementError::Time => format!(

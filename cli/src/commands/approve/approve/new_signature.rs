@@ -1,5 +1,7 @@
 //! A new signature: written only beside the bytes that were shown, and then reported.
 
+use std::fs;
+
 use model::Sha256;
 use serde_json::json;
 use spool::{SpoolError, check_unchanged, replace_unchanged, write_new_file};
@@ -30,6 +32,26 @@ impl NewSignature {
             replace_unchanged(&case.path, &case.original, &case.bytes)?;
         }
         write_new_file(&self.target.path, &self.file)
+    }
+
+    /// Removes the signature and restores the request. What cannot be undone is reported.
+    pub(super) fn take_back(&self, case: &ReviewData) {
+        if let Err(error) = fs::remove_file(&self.target.path) {
+            let path = human::name(&self.target.path);
+            output::note(format_args!("{path}: not removed: {error}; help: remove it"));
+        }
+        self.restore(case);
+    }
+
+    /// Restores the request if this signature's approval was filled in.
+    pub(super) fn restore(&self, case: &ReviewData) {
+        let is_filled = check_unchanged(&case.path, &case.bytes).is_ok();
+        if !self.filled.is_empty()
+            && is_filled
+            && let Err(error) = replace_unchanged(&case.path, &case.bytes, &case.original)
+        {
+            output::note(format_args!("not restored: {error}"));
+        }
     }
 
     pub(super) fn report(&self, args: &ApproveCommand, case: &ReviewData) -> Result<(), Failure> {

@@ -92,6 +92,10 @@ impl SigningIdentity {
         Ok(Self { key, backend: hold })
     }
 
+    pub(crate) fn key(&self) -> &SignerKey {
+        &self.key
+    }
+
     pub(crate) fn fingerprint(&self) -> String {
         self.key.fingerprint()
     }

@@ -21,8 +21,8 @@ unless you allow hosts, and none of your other files. Its output appears as it c
 are copied to --out, replacing files of the same name. You are the approver, so the policy must
 accept the invoker (the built-in `embedded` does); else use `draft`, `approve` and `submit`.
 Ctrl-C cancels the run, which is recorded too. The last line names the record.
-Exit status: 0 success; 1 the tool failed, you declined, or the record does not verify; 2 refused;
-3 sandbox setup failed, the outcome is unknown, or a usage error.")]
+Exit status: 0 success; 1 the tool failed, you declined, the record does not verify, or its output
+could not be copied; 2 refused; 3 sandbox setup failed, the outcome is unknown, or a usage error.")]
 pub(crate) struct ExecCommand {
     /// Run this command, as separate words; no shell reads it
     #[arg(last = true, required = true, value_name = "COMMAND")]

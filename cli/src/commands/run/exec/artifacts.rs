@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::output::replace_with;
 
 /// Copies all artifacts to `out`, and returns their number. Creates `out` only for an artifact.
 pub(super) fn copy(record: &Path, out: &Path) -> Result<usize, Failure> {
@@ -35,7 +36,8 @@ fn copy_below(from: &Path, to: &Path) -> Result<usize, Failure> {
             create(&target)?;
             copied += copy_below(&source, &target)?;
         } else if kind.is_file() {
-            copy_file(&source, &target)?;
+            let mut from = File::open(&source).map_err(Failure::io(&source))?;
+            replace_with(&target, |copy| io::copy(&mut from, copy).map(|_| ()))?;
             copied += 1;
         }
     }
@@ -56,21 +58,6 @@ fn not_a_directory(path: &Path) -> Failure {
     Failure::Message(format!("{}: not a directory; help: {help}", path.display()))
 }
 
-/// Replaces a file. A link with its name is replaced and not followed.
-fn copy_file(from: &Path, to: &Path) -> Result<(), Failure> {
-    let name = to.file_name().unwrap_or_default().to_string_lossy();
-    let part = to.with_file_name(format!(".{name}.part"));
-    // A killed process may have left it.
-    fs::remove_file(&part).unwrap_or_default();
-    let copied = File::create_new(&part)
-        .and_then(|mut copy| io::copy(&mut File::open(from)?, &mut copy))
-        .and_then(|_| Ok(rustix::fs::rename(&part, to)?));
-    if copied.is_err() {
-        fs::remove_file(&part).unwrap_or_default();
-    }
-    copied.map_err(Failure::io(to))
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -82,7 +69,7 @@ mod tests {
         let scratch = std::env::temp_dir().join(format!("toolexec-copy-{}", std::process::id()));
         let (record, out) = (scratch.join("record"), scratch.join("out"));
         fs::create_dir_all(record.join("artifacts/sub")).unwrap();
-        for (name, text) in [("a", "new"), ("sub/b", "b")] {
+        for (name, text) in [("a", "new"), (".a.part", "p"), ("sub/b", "b")] {
             let mut file = File::create(record.join("artifacts").join(name)).unwrap();
             io::Write::write_all(&mut file, text.as_bytes()).unwrap();
         }
@@ -92,8 +79,10 @@ mod tests {
         let outside = scratch.join("outside");
         File::create(&outside).unwrap();
         symlink(&outside, out.join("a")).unwrap();
-        assert_eq!(copy(&record, &out).unwrap(), 2);
+        assert_eq!(copy(&record, &out).unwrap(), 3);
         assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(out.join(".a.part")).unwrap(), "p");
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 3);
         assert_eq!(fs::read_to_string(&outside).unwrap(), "");
         // A link in place of a directory.
         fs::remove_dir_all(out.join("sub")).unwrap();

@@ -13,7 +13,7 @@ use super::args::ExecCommand;
 use crate::args::{Format, HostOptions, SourceOptions};
 use crate::commands::request::draft::{self, DraftCommand};
 use crate::failure::Failure;
-use crate::random::random_bytes;
+use crate::random::random_word;
 
 /// The age from which a directory must be that of a killed process.
 const ABANDONED_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -60,11 +60,6 @@ fn remove_abandoned(all: &Path) {
     }
 }
 
-/// Returns eight hexadecimal digits.
-fn random_word() -> Result<String, Failure> {
-    Ok(format!("{:08x}", u32::from_be_bytes(random_bytes()?)))
-}
-
 /// Drafts the request, and returns its path; `None` if it would be refused, which is reported.
 pub(super) fn draft(
     args: &ExecCommand,
@@ -88,7 +83,10 @@ pub(super) fn draft(
         memory_mb: args.memory_mb,
         time_sec: args.time_sec,
         risk: if args.hosts.is_empty() { RiskLevel::Low } else { RiskLevel::High },
-        justification: "the invoker typed the command and confirms it".to_owned(),
+        justification: match args.yes {
+            true => "run with --yes; the policy does not require a question".to_owned(),
+            false => "the invoker typed the command and confirmed it".to_owned(),
+        },
         sensitivity: Sensitivity::Internal,
         requested_by: RequestedBy::Human,
         requester: None,
@@ -116,20 +114,31 @@ fn language(args: &ExecCommand, policy: &Policy, program: &str) -> Result<Langua
     })
 }
 
-/// Returns the files below /out that the command names.
+/// Returns the files below /out that the command names. A name without an extension may be a
+/// directory, and other names may not be declared: they are left out, which only the record notes.
 fn outputs(words: &[String]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+    let mut found: Vec<&str> = Vec::new();
     for word in words {
-        let path = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
-        let path = [word, path].into_iter().find_map(|text| text.strip_prefix("/out/"));
-        if let Some(path) = path.filter(|path| !path.is_empty() && !path.ends_with('/')) {
-            let output = format!("{path}=named by the command");
-            if !found.contains(&output) {
-                found.push(output);
-            }
+        let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
+        let path = [word.as_str(), value].into_iter().find_map(|text| text.strip_prefix("/out/"));
+        if let Some(path) = path.filter(|path| is_file(path) && !found.contains(path)) {
+            found.push(path);
         }
     }
-    found
+    let is_directory = |path: &str| {
+        let below = format!("{path}/");
+        found.iter().any(|other| other.starts_with(&below))
+    };
+    let files = found.iter().filter(|path| !is_directory(path));
+    files.map(|path| format!("{path}=named by the command")).collect()
+}
+
+fn is_file(path: &str) -> bool {
+    let is_plain = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain)
+    };
+    path.split('/').all(is_plain) && Path::new(path).extension().is_some()
 }
 
 #[cfg(test)]
@@ -138,9 +147,23 @@ mod tests {
 
     #[test]
     fn outputs_are_the_files_below_out() {
-        let words =
-            ["x", "/out/a", "--to=/out/b/c", "/out", "/out/", "/in/d", "/out/a", "o=/out/d/"];
+        let words = [
+            "x",
+            "/out/a.b",
+            "--to=/out/b/c.d",
+            "/out",
+            "/out/",
+            "/in/d.e",
+            "/out/a.b",
+            "/out/plots",
+            "/out/.cache/x.y",
+            "/out/a b.json",
+            "/out/a=b.c",
+            "--dir=/out/d.e",
+            "/out/d.e/f.g",
+        ];
         let found = outputs(&words.map(str::to_owned));
-        assert_eq!(found, ["a=named by the command", "b/c=named by the command"]);
+        let named = ["a.b", "b/c.d", "d.e/f.g"].map(|path| format!("{path}=named by the command"));
+        assert_eq!(found, named);
     }
 }

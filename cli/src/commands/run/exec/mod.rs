@@ -6,16 +6,18 @@ mod artifacts;
 mod drafting;
 mod summary;
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{RecordedRequest, user_name};
+use model::Sha256;
 use spool::replace_unchanged;
 use validator::OneLine;
 
 use super::embedded::{
-    open_host, report_problems, start_streaming, stop_catching_signals, verify_record,
+    open_host_with, report_problems, start_streaming, stop_catching_signals, verify_record,
     watch_signals,
 };
 use super::run::exit_code;
@@ -41,12 +43,16 @@ pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure>
              pass a --policy with `approval.unasked: true`"
         )));
     }
+    let interrupted = watch_signals()?;
     // Before anything is copied: without a terminal the question cannot be answered.
     let terminal = if args.yes { None } else { Some(open_terminal()?) };
     let directory = DraftDirectory::create(&args.host)?;
     let Some(request) = drafting::draft(args, &rules.policy, directory.path())? else {
         return Ok(ExitCode::from(2));
     };
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Failure::Message("interrupted".into()));
+    }
     let case = read_review(&request, rules)?;
     if let Some(why) = problem(&case) {
         human::print_to_stderr(Path::new(REQUEST), &case.bytes, &case.violations);
@@ -59,7 +65,7 @@ pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure>
         return Ok(ExitCode::from(1));
     }
     replace_unchanged(&case.path, &case.original, &case.bytes)?;
-    run(args, &case)
+    run(args, &case, &interrupted)
 }
 
 fn open_terminal() -> Result<Terminal, Failure> {
@@ -96,40 +102,51 @@ fn problem(case: &ReviewData) -> Option<String> {
 }
 
 fn confirm(mut terminal: Terminal, case: &ReviewData, out: &Path) -> Result<bool, Failure> {
-    output::stderr_line(summary::text(case, out));
+    terminal.show(&summary::text(case, out))?;
     loop {
         let answer = terminal.ask_fresh("Run it? [y/N, r shows the whole review] ")?;
         match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => return Ok(true),
-            "r" => {
+            // The tool's output is all that goes to a redirected stdout.
+            "r" if io::stdout().is_terminal() => {
                 pager::page(&review::plain_text(case, InputTexts::Whole), false)?;
             }
+            "r" => terminal.show(&review::plain_text(case, InputTexts::Whole))?,
             _ => return Ok(false),
         }
     }
 }
 
-fn run(args: &ExecCommand, case: &ReviewData) -> Result<ExitCode, Failure> {
-    let host = open_host(&args.host)?;
-    let interrupted = watch_signals()?;
+fn run(
+    args: &ExecCommand,
+    case: &ReviewData,
+    interrupted: &AtomicBool,
+) -> Result<ExitCode, Failure> {
+    let host = open_host_with(&args.host, case.rules.policy.clone())?;
     let id = case.path.file_stem().unwrap_or_default().to_string_lossy();
-    let streamed = ToolOutput::new(&args.host.results_of()?, &id);
+    let (streamed, problem) = ToolOutput::new(&args.host.results_of()?, &id);
     let live = start_streaming(&host, streamed)?;
     let uid = rustix::process::geteuid().as_raw();
-    let recorded =
-        host.run_file(&case.path, None, uid, &mut || interrupted.load(Ordering::Relaxed));
+    let shown = Sha256::of(&case.bytes);
+    let recorded = host
+        .run_file_if_unchanged(&case.path, shown, uid, &mut || interrupted.load(Ordering::Relaxed));
     drop(live);
-    stop_catching_signals(&interrupted);
+    stop_catching_signals(interrupted);
     let recorded = recorded?;
     report_problems(Path::new(REQUEST), &case.bytes, &recorded);
     let verified = verify_record(&host, recorded.receipt.path()).is_some();
     // Only files whose digests were just verified.
     let copied = match verified {
-        true => artifacts::copy(recorded.receipt.path(), &args.out)?,
-        false => 0,
+        true => artifacts::copy(recorded.receipt.path(), &args.out),
+        false => Ok(0),
     };
-    output::stderr_line(last_line(&recorded, copied, &args.out, verified));
-    Ok(exit_code(recorded.outcome, verified))
+    let mut is_complete = verified;
+    for failure in copied.as_ref().err().into_iter().chain(problem.take().as_ref()) {
+        output::note(format_args!("the record has all output, but it was not copied: {failure}"));
+        is_complete = false;
+    }
+    output::stderr_line(last_line(&recorded, copied.unwrap_or(0), &args.out, verified));
+    Ok(exit_code(recorded.outcome, is_complete))
 }
 
 fn last_line(recorded: &RecordedRequest, copied: usize, out: &Path, verified: bool) -> String {

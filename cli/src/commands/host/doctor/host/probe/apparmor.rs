@@ -149,6 +149,6 @@ mod tests {
         fs::remove_dir_all(&profiles).expect("removed");
         assert_eq!(found, [true, true, false, false]);
         assert_eq!((alone, disabled), (true, false));
-        assert!(!grants_userns(&profiles, Path::new(LAUNCHER)), "there is no such directory");
+        assert!(!grants_userns(&profiles, Path::new(LAUNCHER)), "the directory is missing");
     }
 }
