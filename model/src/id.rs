@@ -18,6 +18,13 @@ pub struct RequestId {
     date: UtcTime,
 }
 
+/// The id of a standing approval: `SA-YYYYMMDD-HHMMSSZ-<slug>`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct StandingId {
+    text: String,
+    date: UtcTime,
+}
+
 /// A result id: `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or `REFUSED-<16 hex digits>` in its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResultId {
@@ -39,6 +46,8 @@ impl std::error::Error for NotAnId {}
 
 const REQUEST_FORM: NotAnId =
     NotAnId("TR-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '_', '-'");
+const STANDING_FORM: NotAnId =
+    NotAnId("SA-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '_', '-'");
 const RESULT_FORM: NotAnId = NotAnId("TS-YYYYMMDD-HHMMSSZ-<request_id>");
 
 impl RequestId {
@@ -66,14 +75,7 @@ impl FromStr for RequestId {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let rest = text.strip_prefix("TR-").ok_or(REQUEST_FORM)?;
-        let (stamp, slug) = rest.split_at_checked(STAMP_LEN).ok_or(REQUEST_FORM)?;
-        let slug = slug.strip_prefix('-').ok_or(REQUEST_FORM)?;
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if slug.is_empty() || slug.len() > SLUG_MAX || !slug.bytes().all(allowed) {
-            return Err(REQUEST_FORM);
-        }
-        let date = UtcTime::from_compact(stamp, b'-').map_err(|_| REQUEST_FORM)?;
+        let date = date_in(text, "TR-", b"._-").ok_or(REQUEST_FORM)?;
         Ok(Self { text: text.to_owned(), date })
     }
 }
@@ -82,6 +84,44 @@ impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+impl StandingId {
+    /// Returns the id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the date and time in the id.
+    #[must_use]
+    pub fn date(&self) -> UtcTime {
+        self.date
+    }
+}
+
+impl FromStr for StandingId {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let date = date_in(text, "SA-", b"_-").ok_or(STANDING_FORM)?;
+        Ok(Self { text: text.to_owned(), date })
+    }
+}
+
+impl fmt::Display for StandingId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Returns the date of an id with this prefix and a slug of letters, digits and these marks.
+fn date_in(text: &str, prefix: &str, marks: &[u8]) -> Option<UtcTime> {
+    let (stamp, slug) = text.strip_prefix(prefix)?.split_at_checked(STAMP_LEN)?;
+    let slug = slug.strip_prefix('-')?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || marks.contains(&byte);
+    let is_slug = !slug.is_empty() && slug.len() <= SLUG_MAX && slug.bytes().all(allowed);
+    UtcTime::from_compact(stamp, b'-').ok().filter(|_| is_slug)
 }
 
 impl ResultId {

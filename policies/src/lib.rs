@@ -35,6 +35,7 @@ mod raw;
 mod reasons;
 mod rules;
 mod runtime;
+pub mod standing;
 mod translate;
 
 pub use approval::{

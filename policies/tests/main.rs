@@ -17,4 +17,5 @@ mod scene;
 mod signatures;
 mod signers;
 mod soft;
+mod standing;
 mod trust_stores;

@@ -101,6 +101,17 @@ macro_rules! each_code {
             RiskJustification "risk.justification" risk::JUSTIFICATION, "The justification is empty.";
             RiskSensitivity "risk.sensitivity" risk::SENSITIVITY, "The data sensitivity is not public, internal or confidential.";
             RiskNetworkRationale "risk.network-rationale" risk::NETWORK_RATIONALE, "A network is requested without a reason.";
+            StandingId "standing.id" standing::ID, "The id of a standing approval is not of the required form.";
+            StandingAgents "standing.agents" standing::AGENTS, "A standing approval names no agent, a pattern, or one twice.";
+            StandingTime "standing.time" standing::TIME, "A standing approval does not end after its beginning.";
+            StandingUses "standing.uses" standing::USES, "A number of a standing approval is not within its limits.";
+            StandingInput "standing.input" standing::INPUT, "A slot is malformed, or a name belongs to two inputs.";
+            StandingParameter "standing.parameter" standing::PARAMETER, "A parameter is malformed, unused, not declared, or declared twice.";
+            StandingWord "standing.word" standing::WORD, "A line of the command is not one word with at most one value.";
+            StandingProgram "standing.program" standing::PROGRAM, "The program of a standing approval is a parameter.";
+            StandingCode "standing.code" standing::CODE, "Files of any content could be executed, and the document does not say so.";
+            StandingEffect "standing.effect" standing::EFFECT, "The widest effect is not described.";
+            StandingExample "standing.example" standing::EXAMPLE, "An example is missing, or is judged otherwise than it states.";
             TextControl "text.control" text::CONTROL, "A control character, line separator or byte order mark.";
             TextBidi "text.bidi" text::BIDI, "A character that changes the direction of the text.";
             TextConfusable "text.confusable" text::CONFUSABLE, "A character that is invisible or looks like another.";

@@ -68,23 +68,31 @@ pub(crate) fn inputs(fields: &FrontMatterFields<'_>, report: &mut Report) -> Dec
         let Some(item) = FrontMatterFields::of(node, format!("inputs[{index}]."), report) else {
             continue;
         };
-        item.refuse_unknown(&["name", "sha256"], false, report);
-        let name = item.text("name", report);
-        let sha256 = digest(&item, report);
-        if let Some(name) = name {
-            if is_plain_path(name.value) {
-                let path = name.value.to_owned();
-                found.push(Declaration { path, spot: name.span, rest: sha256 });
-            } else {
-                let path = quote(name.value);
-                let message = format!("{}: {path} is not a plain path", item.name("name"));
-                let hint = "write a path of letters, digits, `.`, `_` and `-`, without /in/";
-                report.error_hint(Code::InputsName, name.span, message, hint);
-            }
-        }
+        found.extend(input_of(&item, report));
     }
     report_duplicates(&found, Code::InputsDuplicate, "inputs", report);
     Some(found)
+}
+
+fn input_of(item: &FrontMatterFields<'_>, report: &mut Report) -> Option<Declaration<Sha256>> {
+    item.refuse_unknown(&["name", "sha256"], false, report);
+    let name = item.text("name", report);
+    let sha256 = digest(item, report);
+    let name = name?;
+    if !is_plain_path(name.value) {
+        let path = quote(name.value);
+        let message = format!("{}: {path} is not a plain path", item.name("name"));
+        let hint = "write a path of letters, digits, `.`, `_` and `-`, without /in/";
+        report.error_hint(Code::InputsName, name.span, message, hint);
+        return None;
+    }
+    Some(Declaration { path: name.value.to_owned(), spot: name.span, rest: sha256 })
+}
+
+/// Reads one declared input.
+pub(crate) fn input(item: &FrontMatterFields<'_>, report: &mut Report) -> Option<Input> {
+    let Declaration { path, rest, .. } = input_of(item, report)?;
+    Some(Input { name: path, sha256: rest? })
 }
 
 fn digest(item: &FrontMatterFields<'_>, report: &mut Report) -> Option<Sha256> {

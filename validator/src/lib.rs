@@ -50,6 +50,7 @@ mod schema;
 mod secrets;
 mod sections;
 mod shells;
+mod standing;
 mod table;
 mod text;
 mod violation;
@@ -78,6 +79,10 @@ pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withholding_code
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rule_docs::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};
+pub use standing::{
+    Binding, BindingError, InputSlot, NamePattern, ParameterKind, StandingApproval, StandingInput,
+    StandingParameter, StandingTerms, TemplateWord, TextAlphabet, WordValue, bind,
+};
 pub use violation::{Severity, Violation};
 pub use warnings::{input_warnings, reveal_line};
 

@@ -10,6 +10,7 @@ use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::request_check;
 use crate::result;
+use crate::standing;
 use crate::text;
 use crate::violation::{Severity, Violation};
 
@@ -21,6 +22,8 @@ model::closed_set! {
         Request = "request",
         /// A tool result, by `result_type` or a name beginning with `TS-`.
         Result = "result",
+        /// A standing approval, by `request_type` or a name beginning with `SA-`.
+        Standing = "standing approval",
         /// Neither; it is checked as a request.
         Unknown = "unknown",
     }
@@ -62,13 +65,17 @@ pub fn lint(
         now,
         prose_rules: ProseRules::Enforced,
     };
-    (kind, request_check::read(bytes, &context).violations)
+    match kind {
+        DocumentKind::Standing => (kind, standing::read(bytes, &context).0),
+        _ => (kind, request_check::read(bytes, &context).violations),
+    }
 }
 
 fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     let by_name = match file_name {
         name if name.starts_with("TR-") => DocumentKind::Request,
         name if name.starts_with("TS-") => DocumentKind::Result,
+        name if name.starts_with("SA-") => DocumentKind::Standing,
         _ => DocumentKind::Unknown,
     };
     if bytes.len() > result::RESULT_BYTES_MAX {
@@ -83,6 +90,8 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     let decided = match by_name {
         DocumentKind::Request => !may_have(result),
         DocumentKind::Result => !may_have(request),
+        // The name decides: a standing approval has the key of requests.
+        DocumentKind::Standing => true,
         DocumentKind::Unknown => !may_have(request) && !may_have(result),
     };
     if decided {
@@ -92,8 +101,14 @@ fn kind(bytes: &[u8], file_name: &str) -> DocumentKind {
     let fields =
         front.as_ref().and_then(|node| FrontMatterFields::of(node, String::new(), &mut unread));
     match fields {
+        Some(fields) if is_standing(&fields) => DocumentKind::Standing,
         Some(fields) if fields.peek(request).is_some() => DocumentKind::Request,
         Some(fields) if fields.peek(result).is_some() => DocumentKind::Result,
         _ => by_name,
     }
+}
+
+fn is_standing(fields: &FrontMatterFields<'_>) -> bool {
+    let kind = fields.peek("request_type").and_then(|node| node.scalar());
+    kind.is_some_and(|(text, _)| text == standing::REQUEST_TYPE)
 }

@@ -130,7 +130,10 @@ impl RequestFrontMatter {
     }
 }
 
-fn constraints(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Vec<Constraint>> {
+pub(crate) fn constraints(
+    fields: &FrontMatterFields<'_>,
+    report: &mut Report,
+) -> Option<Vec<Constraint>> {
     let items = fields.list("constraints", report)?;
     let mut found = Vec::new();
     for item in items {

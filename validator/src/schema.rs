@@ -108,7 +108,7 @@ fn request_id(
     Some(WithSpan { value: id, span: text.span })
 }
 
-fn check_file_name(context: &CheckContext<'_>, id: &str, report: &mut Report) {
+pub(crate) fn check_file_name(context: &CheckContext<'_>, id: &str, report: &mut Report) {
     if context.file_name.strip_suffix(".md") == Some(id) {
         return;
     }
@@ -166,7 +166,7 @@ pub(crate) fn is_empty_approval(node: &YamlNode) -> bool {
 }
 
 /// Returns the text of an approval key, unless it is missing or empty.
-fn approval<'n>(
+pub(crate) fn approval<'n>(
     fields: &FrontMatterFields<'n>,
     key: &str,
     context: &CheckContext<'_>,
@@ -214,7 +214,7 @@ const SHELLS: [&str; 14] = [
     "cmd",
 ];
 
-fn language(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Language> {
+pub(crate) fn language(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Language> {
     let text = fields.text("language", report)?;
     let language = Language::named(text.value);
     if language.is_none() {

@@ -54,7 +54,7 @@ fn defect(rule: &RuleDoc, case: &RuleExample) -> Option<String> {
 
 #[test]
 fn the_bases_are_valid() {
-    for base in [Base::Request, Base::Monty, Base::Result] {
+    for base in [Base::Request, Base::Monty, Base::Result, Base::Standing] {
         let rows = lint(base.text().as_bytes(), base.file_name());
         // Every request for the monty backend gets the warning that no policy offers it.
         let rows: Vec<_> = rows.iter().filter(|row| row.code != Code::BackendUnavailable).collect();

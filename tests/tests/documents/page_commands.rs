@@ -83,3 +83,15 @@ fn the_command_of_the_spool_page_works() {
     let changes = [("/var/spool/toolexec", state), ("/var/lib/toolexec", state)];
     assert_eq!(run_page(&bench, &DocPage::open("docs/spool.md"), &changes), 2);
 }
+
+/// The example of the page is well-formed.
+#[test]
+fn the_command_of_the_standing_approvals_page_works() {
+    let bench = Bench::new();
+    let page = DocPage::open("docs/standing-approvals.md");
+    let [example] = &page.blocks("markdown")[..] else { panic!("not one example") };
+    fs::write(bench.home().join("SA-20260209-160501Z-means.md"), example).unwrap();
+    let output = CliOutput::of(&mut bench.shell(&page.script()));
+    output.assert_code(0);
+    assert!(output.stdout.contains("valid standing approval"), "{output:#?}");
+}

@@ -3,7 +3,7 @@
 use super::RuleDoc;
 use super::{
     approval, backend, command_form, command_shell, external_codes, frontmatter, inputs, language,
-    limits, monty, network, outputs, path, result, risk, schema, secret, section, text,
+    limits, monty, network, outputs, path, result, risk, schema, secret, section, standing, text,
 };
 use crate::code::{Code, each_code};
 

@@ -1,4 +1,5 @@
-//! Valid base documents of the examples: a request, one for monty, a result. They stay valid.
+//! Valid base documents of the examples: a request, one for monty, a result, a
+//! standing approval. They stay valid.
 
 macro_rules! digest {
     () => {
@@ -165,6 +166,79 @@ Command: `python -u script.py --in /in/input.csv --out /out/output.json`
 "#
 );
 
+/// A standing approval for a script that is fixed and tables that are not.
+pub const STANDING: &str = concat!(
+    r#"---
+request_type: standing_approval
+schema_version: 1
+standing_id: "SA-20260209-160501Z-means"
+created_utc: "2026-02-09T16:05:01Z"
+approved_by: "alice"
+approved_utc: "2026-02-09T16:12:00Z"
+purpose: "The mean of the last days of a table."
+x-audience: "desk-1"
+agents: ["core"]
+subject: null
+not_before_utc: "2026-02-09T16:12:00Z"
+not_after_utc: "2026-02-23T00:00:00Z"
+uses_max: 200
+uses_per_hour_max: 20
+language: "python"
+environment: null
+network: "none"
+network_allowlist: []
+cpu_limit: "1"
+memory_limit_mb: 512
+time_limit_sec: 60
+inputs_bytes_max: 9437184
+runs_code_of_inputs: false
+inputs:
+  - name: "means.py"
+    sha256: ""#,
+    digest!(),
+    r#""
+  - slot: "table"
+    name: "sales-*.csv"
+    kind: "file"
+    count: [1, 1]
+    bytes_max: 8388608
+parameters:
+  - name: "last"
+    integer: [1, 3650]
+outputs_expected:
+  - path: "mean.json"
+    description: "the mean"
+risk: "low"
+sensitivity: "internal"
+constraints:
+  - "No network unless allowlisted"
+  - "No writes outside /out"
+  - "No persistence"
+examples:
+  - admitted: true
+    words: [python, means.py, /in/sales-1.csv, 7]
+    files: [sales-1.csv]
+  - admitted: false
+    words: [python, means.py, /in/sales-1.csv, 0]
+    files: [sales-1.csv]
+---
+
+# Means of tables
+
+## Command
+
+- python
+- means.py
+- {in:table}
+- {last}
+
+## Widest Effect
+
+Any table of that name, up to 8 MiB, 20 an hour and 200 in all, until 23 February. What runs is
+means.py with these bytes. No network.
+"#
+);
+
 /// The document from which an example starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
@@ -174,6 +248,8 @@ pub enum Base {
     Monty,
     /// [`RESULT`]
     Result,
+    /// [`STANDING`]
+    Standing,
 }
 
 impl Base {
@@ -183,6 +259,7 @@ impl Base {
             Self::Request => (REQUEST, "TR-20260209-160501Z-python-stats.md"),
             Self::Monty => (MONTY, "TR-20260209-160501Z-monty-sum.md"),
             Self::Result => (RESULT, "TS-20260209-161230Z-TR-20260209-160501Z-python-stats.md"),
+            Self::Standing => (STANDING, "SA-20260209-160501Z-means.md"),
         }
     }
 

@@ -25,11 +25,12 @@ mod risk;
 mod schema;
 mod secret;
 mod section;
+mod standing;
 mod text;
 
 pub use self::model::{DecidedBy, Member, RuleDoc, RuleSeverity};
 pub use all::all;
-pub use base::{Base, MONTY, REQUEST, RESULT};
+pub use base::{Base, MONTY, REQUEST, RESULT, STANDING};
 pub use example::{ExampleChange, ExampleFile, ExpectedFinding, RuleExample};
 pub use names::similar_codes;
 pub use render::markdown;

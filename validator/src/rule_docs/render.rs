@@ -71,6 +71,7 @@ impl RuleDoc {
                     Base::Request => "",
                     Base::Monty => " (monty request)",
                     Base::Result => " (result)",
+                    Base::Standing => " (standing approval)",
                 };
                 let warning = match case.expected() {
                     ExpectedFinding::Warning => ", as a warning",

@@ -1,0 +1,150 @@
+//! Decides whether a request is within the bounds of a standing approval. It must never admit a request of
+//! which any value is not bounded.
+
+use std::collections::BTreeSet;
+
+use validator::{
+    Binding, InputSlot, NamePattern, Network, Request, StandingApproval, StandingInput,
+    StandingTerms, Work, bind,
+};
+
+use super::difference::{StandingDifference, StandingLimit};
+
+/// The measured size of an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InputSize<'n> {
+    /// The name of the input.
+    pub name: &'n str,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Compares a request with a standing approval, on the host of this name. `sizes` are the measured
+/// sizes of the request's inputs.
+///
+/// # Errors
+/// Each [`StandingDifference`]; then the request is not admitted.
+pub fn admits(
+    standing: &StandingApproval,
+    request: &Request,
+    host: &str,
+    sizes: &[InputSize<'_>],
+) -> Result<Binding, Vec<StandingDifference>> {
+    let terms = standing.terms();
+    let mut found = Vec::new();
+    source(terms, request, host, &mut found);
+    bounds(terms, request, &mut found);
+    inputs(terms, request, sizes, &mut found);
+    let names: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
+    match bind(terms, request.argv(), &names) {
+        Ok(binding) if found.is_empty() => return Ok(binding),
+        Ok(_) => {}
+        Err(errors) => found.extend(errors.into_iter().map(StandingDifference::Binding)),
+    }
+    Err(found)
+}
+
+/// Compares where the request comes from, and for which host and person it is.
+fn source(
+    terms: &StandingTerms,
+    request: &Request,
+    host: &str,
+    found: &mut Vec<StandingDifference>,
+) {
+    let agent = request.agent();
+    let is_listed = agent.is_some_and(|agent| terms.agents.iter().any(|it| it == agent.name()));
+    let subject = terms.subject.as_deref();
+    let is_subject = subject.is_none() || agent.map(validator::RequestAgent::subject) == subject;
+    let is_approved = terms.approved == Some(request.approved())
+        && request.approved_by() == format!("standing {}", terms.id);
+    for (holds, difference) in [
+        (terms.audience == host, StandingDifference::Host),
+        (request.audience() == Some(&terms.audience), StandingDifference::Audience),
+        (is_listed, StandingDifference::Agent),
+        (is_subject, StandingDifference::Subject),
+        (is_approved, StandingDifference::Approval),
+    ] {
+        if !holds {
+            found.push(difference);
+        }
+    }
+}
+
+fn bounds(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDifference>) {
+    let risk = request.risk();
+    for (holds, difference) in [
+        (request.language() == terms.language, StandingDifference::Language),
+        (request.backend().is_none(), StandingDifference::Backend),
+        (matches!(request.work(), Work::Command { .. }), StandingDifference::Code),
+        (request.cpu() <= terms.cpu, StandingDifference::Limit(StandingLimit::Cpu)),
+        (
+            request.memory_limit_mb() <= terms.memory_limit_mb,
+            StandingDifference::Limit(StandingLimit::Memory),
+        ),
+        (
+            request.time_limit_sec() <= terms.time_limit_sec,
+            StandingDifference::Limit(StandingLimit::Time),
+        ),
+        (risk.level() <= terms.risk, StandingDifference::Risk),
+        (risk.sensitivity() <= terms.sensitivity, StandingDifference::Sensitivity),
+    ] {
+        if !holds {
+            found.push(difference);
+        }
+    }
+    let listed = match &terms.network {
+        Network::None => &[][..],
+        Network::Allowlist(hosts) => hosts,
+    };
+    let hosts = request.network().hosts().iter().filter(|host| !listed.contains(host));
+    found.extend(hosts.cloned().map(StandingDifference::NetworkHost));
+    let ours: BTreeSet<&str> = terms.outputs.iter().map(validator::ExpectedOutput::path).collect();
+    let theirs = request.outputs_expected().iter().map(validator::ExpectedOutput::path);
+    let theirs: BTreeSet<&str> = theirs.collect();
+    let differing = ours.symmetric_difference(&theirs);
+    found.extend(differing.map(|path| StandingDifference::Output((*path).to_owned())));
+    let missing = terms.constraints.iter().filter(|it| !request.constraints().contains(it));
+    found.extend(missing.map(|it| StandingDifference::Constraint(it.text().to_owned())));
+}
+
+fn inputs(
+    terms: &StandingTerms,
+    request: &Request,
+    sizes: &[InputSize<'_>],
+    found: &mut Vec<StandingDifference>,
+) {
+    let mut all: u64 = 0;
+    for input in request.inputs() {
+        let name = input.name();
+        let fixed = terms.inputs.iter().find_map(|it| match it {
+            StandingInput::Fixed(fixed) if fixed.name() == name => Some(fixed),
+            _ => None,
+        });
+        if fixed.is_some_and(|fixed| fixed.sha256() != input.sha256()) {
+            found.push(StandingDifference::InputBytes(name.to_owned()));
+        }
+        let bytes = sizes.iter().find(|size| size.name == name).map(|size| size.bytes);
+        all = all.saturating_add(bytes.unwrap_or(u64::MAX));
+        let bytes_max = slot_of(terms, name).map_or(terms.inputs_bytes_max, |slot| slot.bytes_max);
+        if bytes.is_none_or(|bytes| bytes > bytes_max) {
+            found.push(StandingDifference::InputSize(name.to_owned()));
+        }
+    }
+    if all > terms.inputs_bytes_max {
+        found.push(StandingDifference::Limit(StandingLimit::Inputs));
+    }
+}
+
+/// Returns the slot that a file of this name belongs to, unless the name is a fixed file's.
+fn slot_of<'t>(terms: &'t StandingTerms, name: &str) -> Option<&'t InputSlot> {
+    let is_fixed = terms
+        .inputs
+        .iter()
+        .any(|it| matches!(it, StandingInput::Fixed(fixed) if fixed.name() == name));
+    terms.inputs.iter().find_map(|it| match it {
+        StandingInput::Slot(slot) if !is_fixed && NamePattern::matches(&slot.files, name) => {
+            Some(slot)
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,67 @@
+//! Decides whether a standing approval may be used once more. The ledger counts under its lock; this decides
+//! from its numbers. A host whose clock was set back must never start a use.
+
+use model::UtcTime;
+use validator::StandingTerms;
+
+/// The facts about earlier uses, by the ledger, and about the signers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StandingUses {
+    /// The present time.
+    pub now: UtcTime,
+    /// The number of uses so far.
+    pub uses: u64,
+    /// The number of uses in the last 3,600 seconds.
+    pub uses_last_hour: u64,
+    /// The time of the latest use, if any.
+    pub latest: Option<UtcTime>,
+    /// A revocation of the standing approval is known.
+    pub is_revoked: bool,
+    /// The signatures still count: keys that are trusted and not revoked.
+    pub is_signed: bool,
+}
+
+model::closed_set! {
+    /// The reason why a standing approval may not be used now.
+    pub enum UseRefusal {
+        /// It was revoked.
+        Revoked = "it was revoked",
+        /// Its signatures no longer count.
+        Signature = "its signatures do not count",
+        /// The clock was set back since the latest use.
+        Clock = "the clock was set back since its latest use",
+        /// `not_before_utc` is in the future.
+        Early = "not_before_utc is in the future",
+        /// `not_after_utc` has come.
+        Ended = "not_after_utc has passed",
+        /// `uses_max` is reached.
+        UsedUp = "uses_max is reached",
+        /// `uses_per_hour_max` is reached.
+        Rate = "uses_per_hour_max is reached",
+    }
+}
+
+/// Returns the number of the next use, from 1.
+///
+/// # Errors
+/// The first [`UseRefusal`] in the order of its declaration.
+pub fn check_use(terms: &StandingTerms, facts: &StandingUses) -> Result<u64, UseRefusal> {
+    let refusal = if facts.is_revoked {
+        UseRefusal::Revoked
+    } else if !facts.is_signed {
+        UseRefusal::Signature
+    } else if facts.latest.is_some_and(|latest| facts.now < latest) {
+        UseRefusal::Clock
+    } else if facts.now < terms.not_before {
+        UseRefusal::Early
+    } else if facts.now >= terms.not_after {
+        UseRefusal::Ended
+    } else if facts.uses >= terms.uses_max {
+        UseRefusal::UsedUp
+    } else if facts.uses_last_hour >= terms.uses_per_hour_max {
+        UseRefusal::Rate
+    } else {
+        return Ok(facts.uses + 1);
+    };
+    Err(refusal)
+}

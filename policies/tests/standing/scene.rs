@@ -1,0 +1,537 @@
+//! Standing approvals and requests as values, and generators of both. The text for our parser and the
+//! JSON for the second checker are printed from the same values.
+
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use model::{Sha256, UtcTime};
+use validator::{
+    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Draft,
+    FileLocation, OneLine, OwnerUid, Request, RequestedBy, StandingApproval, quote_words,
+};
+
+pub(super) fn at(text: &str) -> UtcTime {
+    text.parse().unwrap()
+}
+
+const ID: &str = "SA-20260209-160501Z-means";
+const APPROVED: &str = "2026-02-09T16:12:00Z";
+const SEED: [&str; 3] =
+    ["No network unless allowlisted", "No writes outside /out", "No persistence"];
+
+fn script() -> Sha256 {
+    Sha256::of(b"script")
+}
+
+/// A standing approval.
+#[derive(Clone)]
+pub(super) struct StandingCase {
+    pub(super) subject: Option<String>,
+    pub(super) hosts: Vec<String>,
+    pub(super) cpu: &'static str,
+    pub(super) memory_mb: u64,
+    pub(super) time_sec: u64,
+    pub(super) inputs_bytes_max: u64,
+    /// Both as JSON, which is YAML too.
+    pub(super) inputs: String,
+    pub(super) parameters: String,
+    pub(super) words: Vec<String>,
+    pub(super) runs_code: bool,
+    pub(super) risk: &'static str,
+    pub(super) sensitivity: &'static str,
+}
+
+impl StandingCase {
+    pub(super) fn means() -> Self {
+        let words = ["python", "means.py", "{in:table}", "--last={last}", "{column}", "{by}"];
+        Self {
+            subject: None,
+            hosts: Vec::new(),
+            cpu: "1",
+            memory_mb: 512,
+            time_sec: 60,
+            inputs_bytes_max: 9 << 20,
+            inputs: format!(
+                "[{{\"name\": \"means.py\", \"sha256\": \"{}\"}}, {{\"slot\": \"table\", \"name\": \
+                 \"sales-*.csv\", \"kind\": \"file\", \"count\": [1, 1], \"bytes_max\": 8388608}}]",
+                script()
+            ),
+            parameters: "[{\"name\": \"last\", \"integer\": [1, 3650]}, {\"name\": \"column\", \
+                         \"text\": \"identifier\", \"chars_max\": 32}, {\"name\": \"by\", \
+                         \"choice\": [\"day\", \"week\", \"month\"]}]"
+                .to_owned(),
+            words: words.map(str::to_owned).to_vec(),
+            runs_code: false,
+            risk: "low",
+            sensitivity: "internal",
+        }
+    }
+
+    fn text(&self) -> String {
+        let network = if self.hosts.is_empty() { "none" } else { "allowlist" };
+        let subject = self.subject.as_ref().map_or("null".to_owned(), |it| format!("\"{it}\""));
+        let words: String = self.words.iter().map(|word| format!("- {word}\n")).collect();
+        let good: Vec<String> = self.words.iter().map(|word| example(word)).collect();
+        format!(
+            "---\nrequest_type: standing_approval\nschema_version: 1\nstanding_id: \"{ID}\"\n\
+             created_utc: \"2026-02-09T16:05:01Z\"\napproved_by: \"alice\"\n\
+             approved_utc: \"{APPROVED}\"\npurpose: \"The mean of the last days of a table.\"\n\
+             x-audience: \"desk-1\"\nagents: [\"core\"]\nsubject: {subject}\n\
+             not_before_utc: \"2026-02-09T16:12:00Z\"\nnot_after_utc: \"2026-02-23T00:00:00Z\"\n\
+             uses_max: 200\nuses_per_hour_max: 20\nlanguage: \"python\"\nenvironment: null\n\
+             network: \"{network}\"\nnetwork_allowlist: {hosts:?}\ncpu_limit: \"{cpu}\"\n\
+             memory_limit_mb: {memory}\ntime_limit_sec: {time}\ninputs_bytes_max: {bytes}\n\
+             runs_code_of_inputs: {code}\ninputs: {inputs}\nparameters: {parameters}\n\
+             outputs_expected: [{{\"path\": \"mean.json\", \"description\": \"the mean\"}}]\n\
+             risk: \"{risk}\"\nsensitivity: \"{sensitivity}\"\nconstraints: {SEED:?}\n\
+             examples: [{{\"admitted\": true, \"words\": {good:?}, \"files\": [\"{file}\"]}}, \
+             {{\"admitted\": false, \"words\": [\"python\"], \"files\": []}}]\n---\n\n# Means\n\n\
+             ## Command\n\n{words}\n## Widest Effect\n\nAny table.\n",
+            hosts = self.hosts,
+            cpu = self.cpu,
+            memory = self.memory_mb,
+            time = self.time_sec,
+            bytes = self.inputs_bytes_max,
+            code = self.runs_code,
+            inputs = self.inputs,
+            parameters = self.parameters,
+            risk = self.risk,
+            sensitivity = self.sensitivity,
+            file = if self.inputs.contains("sales-") { "sales-1.csv" } else { "m1" },
+        )
+        .replace(
+            "/in/FILE",
+            if self.inputs.contains("sales-") { "/in/sales-1.csv" } else { "/in/m1" },
+        )
+    }
+
+    pub(super) fn parse(&self) -> StandingApproval {
+        let text = self.text();
+        StandingApproval::read(text.as_bytes(), &format!("{ID}.md"), at("2026-02-10T00:00:00Z"))
+            .unwrap_or_else(|rows| panic!("{rows:?}\n{text}"))
+    }
+
+    pub(super) fn json(&self) -> String {
+        let subject = self.subject.as_ref().map_or("null".to_owned(), |it| format!("\"{it}\""));
+        let hosts: Vec<String> = self.hosts.iter().map(|host| with_port(host)).collect();
+        format!(
+            "{{\"id\": \"{ID}\", \"approved\": \"{APPROVED}\", \"audience\": \"desk-1\", \
+             \"agents\": [\"core\"], \"subject\": {subject}, \"language\": \"python\", \
+             \"hosts\": {hosts:?}, \"cpu_milli\": {}, \"memory_mb\": {}, \"time_sec\": {}, \
+             \"inputs_bytes_max\": {}, \"inputs\": {}, \"parameters\": {}, \"words\": {:?}, \
+             \"outputs\": [\"mean.json\"], \"constraints\": {SEED:?}, \"risk\": \"{}\", \
+             \"sensitivity\": \"{}\"}}",
+            milli(self.cpu),
+            self.memory_mb,
+            self.time_sec,
+            self.inputs_bytes_max,
+            self.inputs,
+            self.parameters,
+            self.words,
+            self.risk,
+            self.sensitivity
+        )
+    }
+}
+
+/// Returns an admitted word for a word of a generated template.
+fn example(word: &str) -> String {
+    word.replace("{in:table}", "/in/FILE")
+        .replace("{last}", "7")
+        .replace("{column}", "a")
+        .replace("{by}", "day")
+        .replace("{when}", "2026-02-09")
+        .replace("{list}", "1,2")
+}
+
+fn with_port(host: &str) -> String {
+    if host.contains(':') { host.to_owned() } else { format!("{host}:443") }
+}
+
+fn milli(cores: &str) -> u64 {
+    let (whole, fraction) = cores.split_once('.').unwrap_or((cores, "0"));
+    whole.parse::<u64>().unwrap() * 1000 + format!("{fraction:0<3}").parse::<u64>().unwrap()
+}
+
+/// A request.
+#[derive(Clone)]
+pub(super) struct TestRequest {
+    pub(super) words: Vec<String>,
+    pub(super) language: &'static str,
+    pub(super) audience: Option<String>,
+    /// The agent and its workflow.
+    pub(super) agent: Option<(String, String)>,
+    pub(super) approved_by: String,
+    pub(super) approved: String,
+    pub(super) hosts: Vec<String>,
+    pub(super) cpu: String,
+    pub(super) memory_mb: u64,
+    pub(super) time_sec: u64,
+    /// Name, digest and size of each input.
+    pub(super) inputs: Vec<(String, Sha256, Option<u64>)>,
+    pub(super) outputs: Vec<String>,
+    pub(super) constraints: Vec<String>,
+    pub(super) risk: &'static str,
+    pub(super) sensitivity: &'static str,
+}
+
+impl TestRequest {
+    pub(super) fn means() -> Self {
+        let words = ["python", "means.py", "/in/sales-1.csv", "--last=7", "north", "week"];
+        Self {
+            words: words.map(str::to_owned).to_vec(),
+            language: "python",
+            audience: Some("desk-1".to_owned()),
+            agent: Some(("core".to_owned(), "wf-1".to_owned())),
+            approved_by: format!("standing {ID}"),
+            approved: APPROVED.to_owned(),
+            hosts: Vec::new(),
+            cpu: "1".to_owned(),
+            memory_mb: 512,
+            time_sec: 60,
+            inputs: vec![
+                ("means.py".to_owned(), script(), Some(700)),
+                ("sales-1.csv".to_owned(), Sha256::of(b"table"), Some(4000)),
+            ],
+            outputs: vec!["mean.json".to_owned()],
+            constraints: SEED.map(str::to_owned).to_vec(),
+            risk: "low",
+            sensitivity: "internal",
+        }
+    }
+
+    pub(super) fn add(&mut self, name: &str, bytes: u64) {
+        self.inputs.push((name.to_owned(), Sha256::of(name.as_bytes()), Some(bytes)));
+    }
+
+    /// Returns the names and sizes of the inputs whose size is known.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.inputs.iter().filter_map(|(name, _, bytes)| Some((name.clone(), (*bytes)?)))
+    }
+
+    /// Parses the text of the request. `None` if it is not well-formed.
+    pub(super) fn parse(&self) -> Option<Request> {
+        let line = |text: &str| text.parse::<OneLine>().ok();
+        let hosts: Option<Vec<OneLine>> = self.hosts.iter().map(|host| line(host)).collect();
+        let composition = Composition {
+            id: "TR-20260210-000000Z-means".parse().unwrap(),
+            created: at("2026-02-09T16:11:00Z"),
+            requested_by: RequestedBy::CoreDraft,
+            approval: Some((line(&self.approved_by)?, at(&self.approved))),
+            purpose: line("The mean of a table.")?,
+            language: model::Language::named(self.language)?,
+            backend: None,
+            hosts: hosts.filter(|hosts| !hosts.is_empty()),
+            cpu: line(&self.cpu)?,
+            memory_limit_mb: self.memory_mb,
+            time_limit_sec: self.time_sec,
+            inputs: self
+                .inputs
+                .iter()
+                .map(|(name, sha256, _)| Some(ComposedInput { name: line(name)?, sha256: *sha256 }))
+                .collect::<Option<_>>()?,
+            outputs_expected: self
+                .outputs
+                .iter()
+                .map(|path| Some(ComposedOutput { path: line(path)?, description: "x".into() }))
+                .collect::<Option<_>>()?,
+            constraints: self.constraints.iter().map(|it| line(it)).collect::<Option<_>>()?,
+            work: ComposedWork::Command(quote_words(&self.words).ok()?),
+            risk: ComposedRisk {
+                level: named(self.risk),
+                justification: line("it is a test")?,
+                sensitivity: named(self.sensitivity),
+                network_rationale: line(&format!("it reaches {}", self.hosts.join(" ")))?,
+            },
+            requester: None,
+            agent: match &self.agent {
+                Some((name, subject)) => Some(ComposedAgent {
+                    name: line(name)?,
+                    subject: line(subject)?,
+                    accesscontrol: None,
+                }),
+                None => None,
+            },
+            audience: match &self.audience {
+                Some(audience) => Some(line(audience)?),
+                None => None,
+            },
+        };
+        let bytes = composition.to_text().into_bytes();
+        let draft = Draft::new(bytes, "TR-20260210-000000Z-means.md", OwnerUid::new(0)).ok()?;
+        draft.check(FileLocation::Spool, at("2026-02-10T00:00:00Z")).verdict.ok()
+    }
+
+    pub(super) fn json(&self) -> String {
+        let text = |text: Option<&String>| text.map_or("null".to_owned(), |it| json_text(it));
+        let texts = |all: &[String]| {
+            let all: Vec<String> = all.iter().map(|it| json_text(it)).collect();
+            format!("[{}]", all.join(", "))
+        };
+        let inputs: Vec<String> = self
+            .inputs
+            .iter()
+            .map(|(name, sha256, bytes)| {
+                let bytes = bytes.map_or("null".to_owned(), |bytes| bytes.to_string());
+                let name = json_text(name);
+                format!("{{\"name\": {name}, \"sha256\": \"{sha256}\", \"bytes\": {bytes}}}")
+            })
+            .collect();
+        let hosts: Vec<String> = self.hosts.iter().map(|host| with_port(host)).collect();
+        format!(
+            "{{\"words\": {}, \"language\": \"{}\", \"backend\": null, \"audience\": {}, \"agent\": \
+             {}, \"subject\": {}, \"approved_by\": {}, \"approved\": \"{}\", \"hosts\": {}, \
+             \"cpu_milli\": {}, \"memory_mb\": {}, \"time_sec\": {}, \"inputs\": [{}], \"outputs\": \
+             {}, \"constraints\": {}, \"risk\": \"{}\", \"sensitivity\": \"{}\"}}",
+            texts(&self.words),
+            self.language,
+            text(self.audience.as_ref()),
+            text(self.agent.as_ref().map(|it| &it.0)),
+            text(self.agent.as_ref().map(|it| &it.1)),
+            json_text(&self.approved_by),
+            self.approved,
+            texts(&hosts),
+            milli(&self.cpu),
+            self.memory_mb,
+            self.time_sec,
+            inputs.join(", "),
+            texts(&self.outputs),
+            texts(&self.constraints),
+            self.risk,
+            self.sensitivity
+        )
+    }
+}
+
+fn named<T: model::ClosedSet>(text: &str) -> T {
+    *T::ALL.iter().find(|value| value.as_str() == text).unwrap()
+}
+
+fn json_text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for unit in text.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii_graphic() && !b"\"\\".contains(&byte) => {
+                out.push(byte.into())
+            }
+            Ok(b' ') => out.push(' '),
+            _ => out.push_str(&format!("\\u{unit:04x}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A deterministic source of cases.
+pub(super) struct Generator(u64);
+
+impl Generator {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Returns a number below `count` (splitmix64).
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(count).unwrap()).unwrap()
+    }
+
+    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    pub(super) fn standing(&mut self) -> StandingCase {
+        let mut case = StandingCase::means();
+        case.subject = self.pick(&[None, Some("wf-1".to_owned())]);
+        case.hosts =
+            self.pick(&[vec![], vec!["a.example".to_owned()], vec!["a.example:8443".to_owned()]]);
+        case.cpu = self.pick(&["1", "0.5", "2"]);
+        (case.memory_mb, case.time_sec) = (self.pick(&[256, 512]), self.pick(&[30, 60]));
+        case.inputs_bytes_max = self.pick(&[9 << 20, 5000, 4700]);
+        case.sensitivity = self.pick(&["public", "internal", "confidential"]);
+        if self.below(4) == 0 {
+            case.inputs = case.inputs.replace("sales-*.csv", "m*");
+            (case.runs_code, case.risk) = (true, "medium");
+        }
+        let (least, most) = self.pick(&[(1, 3650), (-5, 5), (0, 9), (7, 7)]);
+        case.parameters = format!(
+            "[{{\"name\": \"last\", \"integer\": [{least}, {most}]}}, {{\"name\": \"column\", \
+             \"text\": \"identifier\", \"chars_max\": {}}}, {{\"name\": \"by\", \"choice\": \
+             [\"day\", \"week\", \"1.5\"]}}, {{\"name\": \"when\", \"text\": \"date\", \
+             \"chars_max\": 10}}, {{\"name\": \"list\", \"text\": \"number-list\", \"chars_max\": \
+             {}}}]",
+            self.pick(&[1, 8, 32]),
+            self.pick(&[3, 20]),
+        );
+        if least <= 7 && 7 <= most {
+            case.words = ["python", "means.py"].map(str::to_owned).to_vec();
+        }
+        if !(least..=most).contains(&7) {
+            case.parameters = case.parameters.replace(&format!("[{least}, {most}]"), "[-9, 9]");
+            case.words = ["python", "means.py"].map(str::to_owned).to_vec();
+        }
+        for value in ["{in:table}", "{last}", "{column}", "{by}", "{when}", "{list}"] {
+            let beginning = self.pick(&["", "--a=", "b="]);
+            case.words.push(format!("{beginning}{value}"));
+            // A value that two words have.
+            if self.below(4) == 0 {
+                case.words.push(value.to_owned());
+            }
+        }
+        case
+    }
+
+    /// Returns a request that the standing approval mostly admits.
+    pub(super) fn request(&mut self, case: &StandingCase) -> TestRequest {
+        let mut request = TestRequest::means();
+        let file = if case.inputs.contains("sales-") {
+            self.pick(&["sales-1.csv", "sales-a_b.csv", "sales-2026-02.csv"])
+        } else {
+            self.pick(&["m1", "m-a.txt", "mm"])
+        };
+        file.clone_into(&mut request.inputs[1].0);
+        let (last, column) =
+            (self.pick(&["7", "0", "5", "-5", "9", "3650"]), self.pick(&["a", "A_9", "_x"]));
+        let (by, when) =
+            (self.pick(&["day", "week", "1.5"]), self.pick(&["2026-02-09", "2024-02-29"]));
+        let list = self.pick(&["1", "0", "1,2", "10,0,7"]);
+        let last = if self.below(3) == 0 { last } else { "7" };
+        request.words = case
+            .words
+            .iter()
+            .map(|word| {
+                word.replace("{in:table}", &format!("/in/{file}"))
+                    .replace("{last}", last)
+                    .replace("{column}", column)
+                    .replace("{by}", by)
+                    .replace("{when}", when)
+                    .replace("{list}", list)
+            })
+            .collect();
+        request.cpu = case.cpu.to_owned();
+        (request.memory_mb, request.time_sec) = (case.memory_mb, case.time_sec);
+        (request.risk, request.sensitivity) = (case.risk, case.sensitivity);
+        if self.below(2) == 0 {
+            request.hosts = case.hosts.clone();
+        }
+        request
+    }
+
+    /// Changes one value of a request.
+    pub(super) fn mutate(&mut self, request: &mut TestRequest) {
+        match self.below(16) {
+            0..=4 => self.mutate_word(request),
+            5 => request.words.push(self.pick(&["x", "7", "day"]).to_owned()),
+            6 => {
+                request.words.pop();
+            }
+            7 => self.mutate_input(request),
+            8 => request.cpu = self.pick(&["0.5", "1", "1.001", "2", "3"]).to_owned(),
+            9 => request.memory_mb = self.pick(&[1, 256, 257, 512, 513]),
+            10 => request.time_sec = self.pick(&[1, 30, 31, 60, 61]),
+            11 => {
+                request.hosts =
+                    vec![self.pick(&["a.example", "a.example:8443", "b.example"]).to_owned()]
+            }
+            12 => request.risk = self.pick(&["low", "medium", "high"]),
+            13 => request.sensitivity = self.pick(&["public", "internal", "confidential"]),
+            14 => match self.below(5) {
+                0 => request.agent = None,
+                1 => request.agent = Some(("fetch".to_owned(), "wf-1".to_owned())),
+                2 => request.agent = Some(("core".to_owned(), "wf-2".to_owned())),
+                3 => request.audience = self.pick(&[None, Some("desk-2".to_owned())]),
+                _ => "alice".clone_into(&mut request.approved_by),
+            },
+            _ => match self.below(4) {
+                0 => request.outputs.push("b.json".to_owned()),
+                1 => request.outputs.clear(),
+                2 => request.constraints.push("Be quick".to_owned()),
+                _ => {
+                    request.constraints.pop();
+                }
+            },
+        }
+    }
+
+    fn mutate_word(&mut self, request: &mut TestRequest) {
+        const VALUES: [&str; 34] = [
+            "",
+            "-",
+            "--x",
+            "+7",
+            "07",
+            "7.0",
+            "0x7",
+            "7e0",
+            " 7",
+            "7 ",
+            "\u{667}",
+            "8",
+            "-0",
+            "-5",
+            "-6",
+            "3650",
+            "3651",
+            "9223372036854775808",
+            "a b",
+            "A",
+            "a;b",
+            "{last}",
+            "day",
+            "Day",
+            "1.5",
+            "2026-02-30",
+            "2026-2-9",
+            "20260209",
+            "1,,2",
+            "01,2",
+            ",1",
+            "/in/x",
+            "aaaaaaaaa",
+            "\u{430}",
+        ];
+        if request.words.is_empty() {
+            return;
+        }
+        let at = self.below(request.words.len());
+        let word = request.words[at].clone();
+        let value = self.pick(&VALUES);
+        request.words[at] = match self.below(4) {
+            0 => value.to_owned(),
+            1 => match word.split_once('=') {
+                Some((beginning, _)) => format!("{beginning}={value}"),
+                None => value.to_owned(),
+            },
+            2 => format!("{word}{}", self.pick(&["x", "=", " ", "0", ",1"])),
+            _ => {
+                let other = self.below(request.words.len());
+                request.words.swap(at, other);
+                return;
+            }
+        };
+    }
+
+    fn mutate_input(&mut self, request: &mut TestRequest) {
+        let last = request.inputs.len().saturating_sub(1);
+        match self.below(7) {
+            0 => request.add(self.pick(&["sales-9.csv", "pandas.py", "MEANS.py", "m9"]), 7),
+            1 => {
+                request.inputs.pop();
+            }
+            2 => request.inputs[0].1 = Sha256::of(b"other"),
+            3 => {
+                request.inputs[last].2 =
+                    self.pick(&[Some(0), Some(4000), Some(4301), Some(9 << 20), None])
+            }
+            4 => {
+                let name =
+                    self.pick(&["sales-.csv", "sales-x.CSV", "sales-..csv", "people.csv", "m"]);
+                name.clone_into(&mut request.inputs[last].0);
+            }
+            5 => request.inputs.swap(0, last),
+            _ => request.inputs[0].2 = self.pick(&[None, Some(8 << 20), Some(800)]),
+        }
+    }
+}
