@@ -10,8 +10,9 @@ use std::fs;
 
 use toolexec_tests::{Bench, CliOutput, RequestText};
 
-/// Commands whose output is in a format of its own, or is JSON already.
-const OTHER_FORMATS: [&str; 6] = ["policy show", "log prove", "ais", "mcp", "completions", "man"];
+/// Commands whose output is in a format of its own, is JSON already, or is the tool's.
+const OTHER_FORMATS: [&str; 7] =
+    ["exec", "policy show", "log prove", "ais", "mcp", "completions", "man"];
 
 /// Returns the commands of a help text: the names below a heading, before the options.
 fn listed(help: &str) -> Vec<&str> {
