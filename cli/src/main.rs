@@ -16,6 +16,10 @@
 //! - `model.rs` of a module: the types that its files share. It imports none of those files.
 
 #![forbid(unsafe_code)]
+#![allow(
+    rustdoc::invalid_html_tags,
+    reason = "the comments of arguments are help texts, shown as they are"
+)]
 
 mod args;
 mod clock;

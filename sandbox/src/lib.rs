@@ -1,4 +1,4 @@
-//! Runs one command in one sandbox: from a [`plan::Plan`] to an [`outcome::Outcome`].
+//! Runs one command in one sandbox: from a [`plan::Plan`] to an [`model::Outcome`].
 //!
 //! The library is the daemon's side: it reaches a launcher, sends one plan, reads the tool's output
 //! and collects its files. The program `toolexec-launch` is the other side; its code is in

@@ -26,7 +26,7 @@ pub struct ClaimedObject {
 }
 
 impl ClaimedObject {
-    /// As [`Claimed::note_result`].
+    /// As [`super::Claimed::note_result`].
     ///
     /// # Errors
     /// An I/O error.
