@@ -167,7 +167,8 @@ fn relative_to_out<'n>(
 }
 
 /// Returns true for up to 8 components of `[A-Za-z0-9._-]`, none empty or beginning with a dot.
-fn is_plain_path(path: &str) -> bool {
+#[must_use]
+pub fn is_plain_path(path: &str) -> bool {
     let component = |part: &str| {
         !part.is_empty()
             && part.len() <= COMPONENT_BYTES_MAX

@@ -65,7 +65,7 @@ pub use compose::{
     NotOneLine, NotReprintable, OneLine, quote_words,
 };
 pub use confusable::{are_alike, comparable_spellings, misleading_reason};
-pub use declarations::{ExpectedOutput, Input};
+pub use declarations::{ExpectedOutput, Input, is_plain_path};
 pub use draft::{Draft, DraftCheck, DraftTooLarge, FileLocation, PastRequest, RefusedDraft};
 pub use extension::RequestAgent;
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};

@@ -1,5 +1,5 @@
-//! Decides whether a request is within the bounds of a standing approval. It must never admit a request of
-//! which any value is not bounded.
+//! Decides whether a request is within the bounds of a standing approval. It must never admit a
+//! request with a value that no bound covers.
 
 use std::collections::BTreeSet;
 

@@ -96,19 +96,21 @@ pub(super) static USES: RuleDoc = error(
     ],
 );
 
-/// The examples of the base, for a command with another program or another last word.
+/// An admitted and a refused example: the program, the last word of each, and the files of the second.
 macro_rules! examples {
-    ($program:literal, $beginning:literal) => {
+    ($program:literal, $admitted:literal, $refused:literal, $files:literal) => {
         concat!(
             "examples:\n  - admitted: true\n    words: [",
             $program,
             ", means.py, /in/sales-1.csv, ",
-            $beginning,
-            "7]\n    files: [sales-1.csv]\n  - admitted: false\n    words: [",
+            $admitted,
+            "]\n    files: [sales-1.csv]\n  - admitted: false\n    words: [",
             $program,
             ", means.py, /in/sales-1.csv, ",
-            $beginning,
-            "0]\n    files: [sales-1.csv]"
+            $refused,
+            "]\n    files: [",
+            $files,
+            "]"
         )
     };
 }
@@ -186,7 +188,10 @@ pub(super) static WORD: RuleDoc = error(
         good("each alone", Section("Command", "- python\n- means.py\n- {in:table}\n- {last}")),
         good(
             "after a beginning",
-            Section("Command", "- python\n- means.py\n\n- {in:table}\n- {last}"),
+            All(&[
+                Section("Command", "- python\n- means.py\n- {in:table}\n- --last={last}"),
+                Front("examples", examples!("python", "--last=7", "--last=0", "sales-1.csv")),
+            ]),
         ),
     ],
 );
@@ -203,7 +208,7 @@ pub(super) static PROGRAM: RuleDoc = error(
             "another name",
             All(&[
                 Section("Command", "- python3\n- means.py\n- {in:table}\n- {last}"),
-                Front("examples", examples!("python3", "")),
+                Front("examples", examples!("python3", "7", "0", "sales-1.csv")),
             ]),
         ),
     ],
@@ -243,21 +248,6 @@ pub(super) static EFFECT: RuleDoc = error(
 const ADMITTED: &str = "examples:\n  - admitted: true\n    words: [python, means.py, \
                         /in/sales-1.csv, 7]\n    files: [sales-1.csv]";
 
-/// A second example that states a refusal.
-macro_rules! refused {
-    ($word:literal, $files:literal) => {
-        concat!(
-            "examples:\n  - admitted: true\n    words: [python, means.py, /in/sales-1.csv, 7]\n    \
-             files: [sales-1.csv]\n  - admitted: false\n    words: [python, means.py, \
-             /in/sales-1.csv, ",
-            $word,
-            "]\n    files: [",
-            $files,
-            "]"
-        )
-    };
-}
-
 pub(super) static EXAMPLE: RuleDoc = error(
     Code::StandingExample,
     "An example shows the signer what the bounds mean. One that is judged otherwise shows a wrong bound \
@@ -265,11 +255,14 @@ pub(super) static EXAMPLE: RuleDoc = error(
     "Give an admitted and a refused command, and correct the bounds until both are judged so.",
     &[
         bad("none is refused", Front("examples", ADMITTED)),
-        bad("one is judged otherwise", Front("examples", refused!("8", "sales-1.csv"))),
-        good("both kinds", Front("examples", refused!("-1", "sales-1.csv"))),
+        bad(
+            "one is judged otherwise",
+            Front("examples", examples!("python", "7", "8", "sales-1.csv")),
+        ),
+        good("both kinds", Front("examples", examples!("python", "7", "-1", "sales-1.csv"))),
         good(
             "a file that is not foreseen",
-            Front("examples", refused!("7", "sales-1.csv, pandas.py")),
+            Front("examples", examples!("python", "7", "7", "sales-1.csv, pandas.py")),
         ),
     ],
 );

@@ -3,7 +3,7 @@
 
 use model::{Language, Sha256, StandingId, UtcTime};
 
-use crate::declarations::{ExpectedOutput, Input};
+use crate::declarations::{ExpectedOutput, Input, is_plain_path};
 use crate::limits::CpuCores;
 use crate::network::Network;
 use crate::request::Constraint;
@@ -141,12 +141,14 @@ impl NamePattern {
     }
 }
 
+const NAME_BYTES_MAX: usize = 128;
+
 /// Returns whether this is a plain file name: no directory, no hidden file, no `..`.
 pub(super) fn is_plain_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=128).contains(&name.len())
-        && name.bytes().all(plain)
-        && !name.starts_with(['.', '-'])
+    is_plain_path(name)
+        && name.len() <= NAME_BYTES_MAX
+        && !name.contains('/')
+        && !name.starts_with('-')
         && !name.contains("..")
 }
 

@@ -1,6 +1,7 @@
 //! Findings as text for people: severity, code, message, location, the underlined source line, and
 //! the fix. Untrusted text must never be printed unescaped.
 
+pub(crate) mod decode;
 mod snippet;
 pub(crate) mod source;
 

@@ -8,6 +8,7 @@ use validator::reveal_line;
 
 use super::ProgressMoment;
 use super::followed_file::FollowedFile;
+use crate::output::human::decode::decode;
 
 /// The streams of a tool, and the prefix of each line.
 const STREAMS: [(&str, &str); 2] = [("stdout", "| "), ("stderr", "! ")];
@@ -81,25 +82,13 @@ impl StreamFollower {
 
 /// Formats bytes of a tool as a line for people.
 fn display_line(prefix: &str, bytes: &[u8]) -> String {
-    let text = decode(bytes);
+    let (text, _) = decode(bytes);
     let text = text.strip_suffix('\r').unwrap_or(&text);
     let mut chars = text.char_indices();
     match chars.nth(LINE_CHARS_MAX) {
         None => format!("{prefix}{}", reveal_line(text)),
         Some((end, _)) => format!("{prefix}{}…", escape_line(&text[..end])),
     }
-}
-
-/// Returns the text. A byte that is not UTF-8 becomes `\x..`.
-pub(super) fn decode(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use validator::reveal_line;
 
 use super::ProgressMoment;
-use super::follow::decode;
 use super::followed_file::FollowedFile;
 use super::progress_line::ProgressLine;
 use crate::failure::Failure;
+use crate::output::human::decode::decode;
 
 /// Both streams of one request's run.
 pub(crate) struct ToolOutput {
@@ -156,7 +156,7 @@ fn incomplete_len(bytes: &[u8]) -> usize {
 }
 
 fn display_text(bytes: &[u8]) -> String {
-    let text = decode(bytes).replace("\r\n", "\n");
+    let text = decode(bytes).0.replace("\r\n", "\n");
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let end = line.strip_suffix('\n');

@@ -16,6 +16,21 @@ use super::policy;
 
 const BATCH: &str = "batch.tool-exec@threegate";
 
+/// An approver, the file that trusts the key, and a policy that requires one signature.
+struct BatchApprover {
+    alice: PathBuf,
+    trusted: PathBuf,
+    policy: String,
+}
+
+impl BatchApprover {
+    fn new(bench: &Bench) -> Self {
+        let alice = key(bench, "alice", ED25519);
+        let trusted = signers(bench, &[("alice", &alice)]);
+        Self { alice, trusted, policy: policy(bench) }
+    }
+}
+
 fn signature_of(request: &SavedRequest) -> PathBuf {
     request.path.with_extension("md.sig")
 }
@@ -43,10 +58,8 @@ fn one_signature_approves_each_request_once() {
         return;
     }
     let bench = Bench::new();
-    let alice = key(&bench, "alice", ED25519);
-    let trusted = signers(&bench, &[("alice", &alice)]);
-    let rules = policy(&bench);
-    let rules = ["--policy", &rules, "--approvers", trusted.to_str().unwrap()];
+    let BatchApprover { alice, trusted, policy } = BatchApprover::new(&bench);
+    let rules = ["--policy", &policy, "--approvers", trusted.to_str().unwrap()];
     let requests = requests(&bench, 10);
     let all: Vec<_> = requests.iter().collect();
     let output = approve_all(&bench, &all, &alice, &rules);
@@ -103,10 +116,8 @@ fn a_list_approves_no_other_bytes_and_no_other_request() {
         return;
     }
     let bench = Bench::new();
-    let alice = key(&bench, "alice", ED25519);
-    let trusted = signers(&bench, &[("alice", &alice)]);
-    let rules = policy(&bench);
-    let rules = ["--policy", &rules, "--approvers", trusted.to_str().unwrap()];
+    let BatchApprover { alice, trusted, policy } = BatchApprover::new(&bench);
+    let rules = ["--policy", &policy, "--approvers", trusted.to_str().unwrap()];
     let requests = requests(&bench, 3);
     let all: Vec<_> = requests.iter().take(2).collect();
     approve_all(&bench, &all, &alice, &rules).assert_code(0);

@@ -11,7 +11,7 @@ use spool::{SpoolError, check_unchanged};
 use validator::OneLine;
 
 use super::args::ApproveCommand;
-use super::confirm::{check_confirmable, confirm, refusal_reason, unseen};
+use super::confirm::{self, check_confirmable, confirm, refusal_reason, unseen};
 use super::entitlement;
 use super::new_signature::NewSignature;
 use crate::args::Format;
@@ -171,8 +171,5 @@ fn place(signed: &[(NewSignature, ReviewData)]) -> Result<(), SpoolError> {
 }
 
 fn refuse(args: &ApproveCommand, why: &str) -> Result<ExitCode, Failure> {
-    if args.format == Format::Json {
-        output::line(output::refusal(&args.case.request, why, &[]))?;
-    }
-    Ok(output::report_refusal(why))
+    confirm::refuse(args, why, &[])
 }

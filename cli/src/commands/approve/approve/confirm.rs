@@ -1,7 +1,9 @@
 //! The question before a signature, and the reasons for which it is not asked.
 
+use std::process::ExitCode;
+
 use policies::SIGNATURE_FILES_MAX;
-use validator::reveal_line;
+use validator::{Violation, reveal_line};
 
 use super::args::ApproveCommand;
 use crate::args::Format;
@@ -94,4 +96,16 @@ pub(super) fn confirm(
     let question =
         format!("You were not shown: {unseen}.\nType `{UNSEEN_ANSWER}` to sign anyway: ");
     Ok(terminal.ask_fresh(&question)? == UNSEEN_ANSWER)
+}
+
+/// Prints the reason why nothing is signed, as an object with `--format json`.
+pub(super) fn refuse(
+    args: &ApproveCommand,
+    why: &str,
+    rows: &[Violation],
+) -> Result<ExitCode, Failure> {
+    if args.format == Format::Json {
+        output::line(output::refusal(&args.case.request, why, rows))?;
+    }
+    Ok(output::report_refusal(why))
 }

@@ -7,10 +7,9 @@ use policies::{APPROVE_NAMESPACE, SignatureFile};
 use validator::Violation;
 
 use super::args::ApproveCommand;
-use super::confirm::{check_confirmable, confirm, refusal_reason, unseen};
+use super::confirm::{self, check_confirmable, confirm, refusal_reason, unseen};
 use super::entitlement;
 use super::new_signature::NewSignature;
-use crate::args::Format;
 use crate::clock;
 use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
 use crate::commands::approve::signing::{
@@ -76,10 +75,6 @@ pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
     Ok(SignOutcome::Signed(Sha256::of(&case.bytes)))
 }
 
-/// Prints the reason why nothing is signed, as an object with `--format json`.
 fn refuse(args: &ApproveCommand, why: &str, rows: &[Violation]) -> Result<SignOutcome, Failure> {
-    if args.format == Format::Json {
-        output::line(output::refusal(&args.case.request, why, rows))?;
-    }
-    Ok(SignOutcome::NotSigned(output::report_refusal(why)))
+    confirm::refuse(args, why, rows).map(SignOutcome::NotSigned)
 }

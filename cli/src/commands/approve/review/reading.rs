@@ -9,6 +9,7 @@ use validator::{Code, Violation, input_warnings, reveal_line};
 
 use super::inputs::InputFile;
 use super::model::InputTexts;
+use crate::output::human::decode::decode;
 use crate::output::human::source::SourceText;
 
 const LINES_MAX: usize = 400;
@@ -117,19 +118,6 @@ impl ReadingLine {
             marks: mine.chain(encoding).collect(),
         }
     }
-}
-
-/// Returns the bytes as text, and how many of them are not UTF-8.
-fn decode(bytes: &[u8]) -> (String, usize) {
-    let (mut text, mut wrong) = (String::with_capacity(bytes.len()), 0);
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-            wrong += 1;
-        }
-    }
-    (text, wrong)
 }
 
 /// Returns whether more than a quarter of the bytes are not text.

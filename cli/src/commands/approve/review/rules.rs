@@ -35,12 +35,7 @@ impl HostRules {
         let (policy_file, policy) = policy(args.policy.as_deref())?;
         let signers_file = named_or(args.allowed_signers.as_deref(), SIGNERS);
         let revoked_file = named_or(args.revoked.as_deref(), REVOKED);
-        let signers = signers_file.as_deref().map(read_signers).transpose()?;
-        let revoked = revoked_file.as_deref().map(read_revoked).transpose()?;
-        let signers = match (signers, revoked) {
-            (Some(signers), Some(revoked)) => Some(signers.with_revoked(revoked)),
-            (signers, _) => signers,
-        };
+        let signers = signers(signers_file.as_deref(), revoked_file.as_deref())?;
         let ais_trust_file = named_or(args.ais_trust.as_deref(), AIS_TRUST);
         Ok(Self {
             policy,
@@ -56,15 +51,10 @@ impl HostRules {
 
     /// Returns the rules of an embedded run.
     pub(crate) fn of_invoker(args: &HostOptions) -> Result<Self, Failure> {
-        let signers = args.allowed_signers.as_deref().map(read_signers).transpose()?;
-        let revoked = args.revoked.as_deref().map(read_revoked).transpose()?;
         Ok(Self {
             policy: named_or_embedded(args.policy.as_deref())?,
             policy_file: args.policy.clone(),
-            signers: match revoked {
-                Some(revoked) => signers.map(|signers| signers.with_revoked(revoked)),
-                None => signers,
-            },
+            signers: signers(args.allowed_signers.as_deref(), args.revoked.as_deref())?,
             signers_file: args.allowed_signers.clone(),
             revoked_file: args.revoked.clone(),
             ais_trust: args.ais_trust.as_deref().map(read_ais_trust).transpose()?,
@@ -104,6 +94,17 @@ fn named_or(named: Option<&Path>, usual: &str) -> Option<PathBuf> {
     // A file that cannot be inspected counts as present: reading it reports the error.
     let there = || usual.symlink_metadata().is_ok().then(|| usual.to_owned());
     named.map(Path::to_owned).or_else(there)
+}
+
+fn signers(
+    signers: Option<&Path>,
+    revoked: Option<&Path>,
+) -> Result<Option<AllowedSigners>, Failure> {
+    let signers = signers.map(read_signers).transpose()?;
+    Ok(match (signers, revoked.map(read_revoked).transpose()?) {
+        (Some(signers), Some(revoked)) => Some(signers.with_revoked(revoked)),
+        (signers, _) => signers,
+    })
 }
 
 fn read_revoked(path: &Path) -> Result<RevokedKeys, Failure> {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use model::Language;
 use policies::Policy;
-use validator::{RequestedBy, RiskLevel, Sensitivity};
+use validator::{RequestedBy, RiskLevel, Sensitivity, is_plain_path};
 
 use super::args::ExecCommand;
 use crate::args::{Format, HostOptions, SourceOptions};
@@ -134,11 +134,7 @@ fn outputs(words: &[String]) -> Vec<String> {
 }
 
 fn is_file(path: &str) -> bool {
-    let is_plain = |part: &str| {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        !part.is_empty() && !part.starts_with('.') && part.bytes().all(plain)
-    };
-    path.split('/').all(is_plain) && Path::new(path).extension().is_some()
+    is_plain_path(path) && Path::new(path).extension().is_some()
 }
 
 #[cfg(test)]
