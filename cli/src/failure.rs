@@ -4,8 +4,6 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 #[derive(Debug)]
 pub(crate) enum Failure {
     Io(PathBuf, io::Error),
@@ -35,11 +33,6 @@ impl Failure {
     pub(crate) fn problem(&self) -> String {
         records::split_reason(&self.to_string()).0.to_owned()
     }
-}
-
-/// Returns the message for a kernel that gives no random numbers.
-pub(crate) fn no_random_numbers(errno: Errno) -> String {
-    format!("random numbers: {errno}; help: check what confines this process (a container)")
 }
 
 /// Adds help to a problem that has none of its own.

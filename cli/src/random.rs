@@ -2,14 +2,16 @@
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::failure::{Failure, no_random_numbers};
+use crate::failure::Failure;
 
 /// Returns this many random bytes, at most 256: getrandom(2) returns so few completely or not at all.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
     const { assert!(N <= 256) };
     let mut bytes = [0; N];
-    getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|errno| Failure::Message(no_random_numbers(errno)))?;
+    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|errno| {
+        let help = "check what confines this process (a container)";
+        Failure::Message(format!("random numbers: {errno}; help: {help}"))
+    })?;
     Ok(bytes)
 }
 

@@ -140,16 +140,16 @@ impl RecordLog {
         Some(Duration::from_secs(u64::try_from(left_sec).unwrap_or(0)))
     }
 
-    /// Appends one entry durably, and returns its inclusion proof.
-    pub(crate) fn append(&self, entry: &[u8], now: UtcTime) -> Result<Inclusion, LogError> {
-        let inclusion = match &self.access {
+    /// Appends one entry durably.
+    fn append(&self, entry: &[u8], now: UtcTime) -> Result<(), LogError> {
+        match &self.access {
             LogAccess::Exclusive(open) => {
                 self.with_open_log(&mut lock(open), |log| log.append(entry))?
             }
             LogAccess::Shared => self.open()?.append(entry)?,
         };
         self.note_append(now);
-        Ok(inclusion)
+        Ok(())
     }
 
     /// Appends one entry to a log with other writers. `prove` makes the files with its proof durable

@@ -61,7 +61,7 @@ impl Log {
     /// them.
     ///
     /// # Errors
-    /// As [`Self::append`], and the errors of `prove`: the entry is not in the log then.
+    /// As [`Self::append`], and the errors of `prove`: a new entry is not in the log then.
     pub fn append_proved<E: From<LogError>>(
         &mut self,
         entry: &[u8],
