@@ -37,6 +37,10 @@ model::closed_set! {
         Ignored = "ignored",
         /// An operator cancelled the request.
         Cancelled = "cancelled",
+        /// A standing approval is stored and can be used.
+        StandingAdmitted = "standing-admitted",
+        /// A standing approval was rejected and cannot be used any more.
+        StandingRevoked = "standing-revoked",
         /// Nothing is admitted until the cause is fixed.
         AdmissionStopped = "admission-stopped",
         /// Requests are admitted again.
@@ -62,7 +66,11 @@ impl LogEvent {
     pub fn level(self) -> Level {
         match self {
             Self::AdmissionStopped | Self::ReloadRefused | Self::Halted => Level::ERROR,
-            Self::Recovered | Self::Refused | Self::Ignored | Self::Cancelled => Level::WARN,
+            Self::Recovered
+            | Self::Refused
+            | Self::Ignored
+            | Self::Cancelled
+            | Self::StandingRevoked => Level::WARN,
             Self::Claimed | Self::Granted | Self::Begun | Self::Archived => Level::DEBUG,
             _ => Level::INFO,
         }

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use model::{Outcome, ResultId};
 use records::log::{LogView, PublicLogKey};
-use records::{History, NetworkUse, PublicKeys, RecordSubject, Trust, UnknownUseReason, is_intact};
-use spool::{Spool, SpoolError, SubmissionState, UnfinishedRun};
+use records::{
+    History, NetworkUse, PublicKeys, RecordSubject, StatedUse, Trust, UnknownUseReason, is_intact,
+};
+use spool::{Spool, SpoolError, StoredStanding, SubmissionState, UnfinishedRun};
 use validator::{Draft, FileLocation, OwnerUid, Request};
 
 use crate::model::DaemonError;
@@ -95,6 +97,17 @@ impl Daemon {
                 request_id: Some(unfinished.request_id()),
             },
         };
+        let kept = self.standing_of(&unfinished, request.as_ref())?;
+        let binding = request.as_ref().zip(kept.as_ref()).and_then(|(request, kept)| {
+            let names: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
+            validator::bind(kept.approval.terms(), request.argv(), &names).ok()
+        });
+        let used = kept.as_ref().zip(binding.as_ref()).map(|(kept, binding)| StatedUse {
+            approval: &kept.approval,
+            number: unfinished.standing().map(|(_, number)| number),
+            binding,
+            sizes: None,
+        });
         let (outcome, reason, network) = match unfinished.never_started() {
             true => (Outcome::SetupError, NEVER_STARTED, NetworkUse::Nothing),
             false => {
@@ -109,6 +122,8 @@ impl Daemon {
             network: &network,
             decided: &decided,
             ais: unfinished.ais(),
+            standing: kept.as_ref(),
+            used,
             ..RecordInput::of(subject, unfinished.signatures())
         };
         self.spool.cover(unfinished.results())?;
@@ -122,6 +137,21 @@ impl Daemon {
         }
         settled.recorded.push(id);
         Ok(())
+    }
+}
+
+impl Daemon {
+    /// Returns the standing approval that the ledger line of a run names.
+    fn standing_of(
+        &self,
+        unfinished: &UnfinishedRun,
+        request: Option<&Request>,
+    ) -> Result<Option<StoredStanding>, DaemonError> {
+        let named = request.and_then(Request::standing);
+        match named.filter(|named| unfinished.standing().is_some_and(|it| it.0 == named.sha256)) {
+            Some(named) => Ok(self.spool.stored_standing(named, unfinished.begun())?),
+            None => Ok(None),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use model::Outcome;
 use policies::Approved;
+use policies::standing::UseRefusal;
 use records::split_reason;
 use sandbox::report::FinishedRun;
 use spool::PriorRun;
@@ -55,4 +56,12 @@ pub(crate) fn judge_outputs(finished: &FinishedRun, approved: &Approved) -> Outc
 
 pub(crate) fn has_error(violations: &[Violation]) -> bool {
     violations.iter().any(|violation| violation.severity == Severity::Error)
+}
+
+/// The last use of a standing approval was taken, or it was revoked, since the decision.
+pub(crate) fn use_refused(request: &Request, refusal: UseRefusal) -> Violation {
+    let named = request.standing().map(|it| it.id.to_string()).unwrap_or_default();
+    let message = format!("{}: {named}: {}", request.id(), refusal.as_str());
+    Violation::error(Code::ApprovalStanding, message)
+        .hint("have the request approved by itself, or draft a new standing approval")
 }

@@ -25,6 +25,15 @@ pub struct StandingId {
     date: UtcTime,
 }
 
+/// A standing approval with the digest of its exact bytes: `SA-…@sha256:<64 hex digits>`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StandingReference {
+    /// The id of the standing approval.
+    pub id: StandingId,
+    /// The digest of its file.
+    pub sha256: Sha256,
+}
+
 /// A result id: `TS-YYYYMMDD-HHMMSSZ-<request_id>`, or `REFUSED-<16 hex digits>` in its place.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ResultId {
@@ -48,6 +57,7 @@ const REQUEST_FORM: NotAnId =
     NotAnId("TR-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '_', '-'");
 const STANDING_FORM: NotAnId =
     NotAnId("SA-YYYYMMDD-HHMMSSZ-<slug>, slug of 1 to 64 letters, digits, '_', '-'");
+const REFERENCE_FORM: NotAnId = NotAnId("SA-YYYYMMDD-HHMMSSZ-<slug>@sha256:<64 hex digits>");
 const RESULT_FORM: NotAnId = NotAnId("TS-YYYYMMDD-HHMMSSZ-<request_id>");
 
 impl RequestId {
@@ -112,6 +122,25 @@ impl FromStr for StandingId {
 impl fmt::Display for StandingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl FromStr for StandingReference {
+    type Err = NotAnId;
+
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let (id, digest) = text.split_once("@sha256:").ok_or(REFERENCE_FORM)?;
+        let sha256: Sha256 = digest.parse().map_err(|_| REFERENCE_FORM)?;
+        // One spelling of each reference.
+        let is_canonical = sha256.to_string() == digest;
+        let id = id.parse().map_err(|_| REFERENCE_FORM)?;
+        is_canonical.then_some(Self { id, sha256 }).ok_or(REFERENCE_FORM)
+    }
+}
+
+impl fmt::Display for StandingReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@sha256:{}", self.id, self.sha256)
     }
 }
 

@@ -19,7 +19,7 @@ mod time;
 
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
-pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX, StandingId};
+pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX, StandingId, StandingReference};
 pub use language::{Language, RuntimeFacts};
 pub use layer::{LauncherMode, Layer, LimitName, Mechanism, RejectReason};
 pub use outcome::Outcome;

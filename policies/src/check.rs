@@ -11,13 +11,13 @@ use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::model::{
     AisPolicyRules, ApprovalOwner, ApprovalRules, LayerRules, PermissionRules, PolicyRules,
-    RiskFloors, SignaturesMin,
+    RiskFloors, SignaturesMin, StandingRules,
 };
 use crate::permissions::{Domains, PermissionTerms, ShownInputs};
 use crate::problem::{PolicyError, Problems};
 use crate::raw::{
     RawApproval, RawConstraints, RawGateMode, RawLayers, RawOutputs, RawPermissions, RawPolicy,
-    RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin, WholeNumber,
+    RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin, RawStanding, WholeNumber,
 };
 use crate::reasons::GateMode;
 use crate::runtime::{RuntimeRule, is_slug};
@@ -126,6 +126,22 @@ fn approval(form: &RawApproval, problems: &mut Problems<'_>) -> ApprovalRules {
         requester_required: form.requester_required,
         audience_required: form.audience_required,
         user_verification: form.user_verification,
+        standing: form.standing.as_ref().map(|form| standing(form, problems)),
+    }
+}
+
+fn standing(form: &RawStanding, problems: &mut Problems<'_>) -> StandingRules {
+    for (key, count) in [("days_max", &form.days_max), ("uses_max", &form.uses_max)] {
+        if count.0 == 0 {
+            let at = format!("approval.standing.{key}");
+            problems.add(&at, "is 0", "write standing: null to allow no standing approval");
+        }
+    }
+    StandingRules {
+        days_max: form.days_max.0,
+        uses_max: form.uses_max.0,
+        any_program: form.any_program,
+        from_drafts: form.from_drafts,
     }
 }
 

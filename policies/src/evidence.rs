@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::UtcTime;
-use validator::OwnerUid;
+use validator::{OwnerUid, StandingApproval};
 
 use crate::ais::{AisTrustStore, EnvironmentDigests};
 use crate::approval::{AllowedSigners, SignatureFile};
 use crate::permissions::ToolFinding;
+use crate::standing::StandingUses;
 
 /// The AIS bundle of a request, `<stem>.ais.json`. It is a claim until it verifies.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -150,6 +152,8 @@ pub struct DecisionEvidence<'a> {
     pub origin: Option<&'a str>,
     /// The use of these bytes according to the ledger.
     pub ledger: LedgerEvidence,
+    /// The standing approval that the request names.
+    pub standing: StandingEvidence<'a>,
     /// The state of the host's permissions for the run, if policy covers it.
     pub permission: PermissionEvidence,
     /// The evidence for the AIS guard, unused if policy requires no bundle.
@@ -182,4 +186,28 @@ pub enum LedgerEvidence {
         /// The record of that start.
         record: String,
     },
+}
+
+/// The standing approval that a request names, as stored on this host.
+#[derive(Debug)]
+pub enum StandingEvidence<'a> {
+    /// The caller did not look it up. A preview can do without it; an approval cannot.
+    NotQueried,
+    /// This host has not admitted it, or the request names none.
+    Missing,
+    /// It was admitted here.
+    Found(FoundStanding<'a>),
+}
+
+/// A stored standing approval with its signatures and earlier uses.
+#[derive(Debug)]
+pub struct FoundStanding<'a> {
+    /// The document.
+    pub approval: &'a Arc<StandingApproval>,
+    /// The signature files next to it.
+    pub signatures: &'a [SignatureFile],
+    /// Each signature file that was not read, as a message. Any may be a rejection.
+    pub unread: &'a [String],
+    /// The earlier uses. The start of the run checks them again.
+    pub uses: StandingUses,
 }

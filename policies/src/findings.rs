@@ -8,7 +8,7 @@ use crate::reasons::{
 };
 
 pub(crate) struct Findings {
-    request_id: String,
+    id: String,
     pub(crate) rules: Vec<RuleVerdict>,
     pub(crate) violations: Vec<Violation>,
     /// Rules that refuse for lack of something that can still arrive, with the violation's index.
@@ -24,9 +24,13 @@ pub(crate) struct Findings {
 
 impl Findings {
     pub(crate) fn new(request: &Request) -> Self {
-        let request_id = request.id().to_string();
+        Self::for_id(request.id().as_str())
+    }
+
+    /// For a document of this id.
+    pub(crate) fn for_id(id: &str) -> Self {
         Self {
-            request_id,
+            id: id.to_owned(),
             rules: Vec::new(),
             violations: Vec::new(),
             pending: Vec::new(),
@@ -77,7 +81,7 @@ impl Findings {
         hint: &str,
     ) {
         let reason = reason.into();
-        let message = format!("{}: {reason}", self.request_id);
+        let message = format!("{}: {reason}", self.id);
         self.violations.push(Violation::error(code, message).hint(hint));
         self.push(rule.as_str(), Verdict::Refuse, reason);
     }

@@ -14,6 +14,7 @@ use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
 use crate::runtime::{HeapRule, ProcRule, RuntimeRule, TmpRule};
+use crate::standing::StandingUse;
 
 /// The environment of every sandbox. A run inherits no variable of the host.
 const BASE_ENV: [(&str, &str); 4] = [
@@ -79,6 +80,12 @@ impl RunGrant {
             policy_name: rules.name.clone(),
             policy_sha256: policy.sha256(),
         }
+    }
+
+    /// Returns the standing approval that the request uses, if any.
+    #[must_use]
+    pub fn standing(&self) -> Option<&StandingUse> {
+        self.approval.standing.as_ref()
     }
 
     /// Returns the name of the runtime in the policy.

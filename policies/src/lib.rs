@@ -39,16 +39,17 @@ pub mod standing;
 mod translate;
 
 pub use approval::{
-    APPROVE_NAMESPACE, AllowedSigners, AllowedSignersError, BATCH_NAMESPACE, BATCH_REQUESTS_MAX,
-    BatchError, BatchList, EntitlementError, KeyKind, REJECT_NAMESPACE, REQUEST_NAMESPACE,
-    REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX,
-    SIGNERS_BYTES_MAX, SignatureError, SignatureFile, SignerKey, SignerKeyError, SshSignature,
-    StandardTime, Touch, VerifiedSshSignature,
+    APPROVE_NAMESPACE, AdmissionEvidence, AllowedSigners, AllowedSignersError, BATCH_NAMESPACE,
+    BATCH_REQUESTS_MAX, BatchError, BatchList, EntitlementError, KeyKind, REJECT_NAMESPACE,
+    REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX,
+    SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE, SignatureError, SignatureFile,
+    SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
+    admission_violations, rejected_by,
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
-    AisEvidence, AisFile, DecisionEvidence, InstalledRuntime, InstalledRuntimes, LedgerEvidence,
-    PermissionEvidence, SubmissionOrigin,
+    AisEvidence, AisFile, DecisionEvidence, FoundStanding, InstalledRuntime, InstalledRuntimes,
+    LedgerEvidence, PermissionEvidence, StandingEvidence, SubmissionOrigin,
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};

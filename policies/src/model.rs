@@ -59,6 +59,17 @@ pub(crate) struct ApprovalRules {
     pub(crate) requester_required: bool,
     pub(crate) audience_required: bool,
     pub(crate) user_verification: bool,
+    /// None if the policy allows no standing approval.
+    pub(crate) standing: Option<StandingRules>,
+}
+
+/// The most that a standing approval may allow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandingRules {
+    pub(crate) days_max: u64,
+    pub(crate) uses_max: u64,
+    pub(crate) any_program: bool,
+    pub(crate) from_drafts: bool,
 }
 
 impl ApprovalRules {

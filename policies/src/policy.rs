@@ -99,6 +99,12 @@ impl Policy {
         self.rules.approval.invoker && self.rules.approval.unasked
     }
 
+    /// Returns whether the daemon takes drafts that use a standing approval out of `drafts/`.
+    #[must_use]
+    pub fn takes_standing_drafts(&self) -> bool {
+        self.rules.approval.standing.is_some_and(|rules| rules.from_drafts)
+    }
+
     /// Returns whether a run may use other mechanisms if no cgroup is writable.
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {

@@ -125,6 +125,21 @@ pub(crate) struct RawApproval {
     /// If true, a security key must have checked a PIN or a finger; a touch is always required.
     /// Keys in software report neither.
     pub(crate) user_verification: bool,
+    /// The most that a standing approval may allow; none is allowed if left out or `null`.
+    pub(crate) standing: Option<RawStanding>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawStanding {
+    /// Days from its first to its last second.
+    pub(crate) days_max: WholeNumber,
+    /// Uses in all.
+    pub(crate) uses_max: WholeNumber,
+    /// If true, it may admit programs of any content (`runs_code_of_inputs`).
+    pub(crate) any_program: bool,
+    /// If true, the daemon takes drafts that use one out of `drafts/` by itself.
+    pub(crate) from_drafts: bool,
 }
 
 #[derive(serde::Deserialize)]

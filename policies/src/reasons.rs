@@ -37,6 +37,7 @@ model::closed_set! {
         Network = "network": "The hosts asked for.",
         Constraints = "constraints": "The constraints that nothing enforces.",
         Layers = "layers": "The layers that the sandbox must have.",
+        ApprovalStanding = "approval.standing": "The standing approval that the request uses.",
         ApprovalRisk = "approval.risk": "The risk class, which sets the number of approvers.",
         ApprovalDateOrder = "approval.date-order": "The order of the dates.",
         ApprovalAge = "approval.age": "The age of the approval.",

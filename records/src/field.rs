@@ -34,6 +34,7 @@ model::closed_set! {
         Inputs = "inputs": "The input files of the tool.",
         Approval = "approval": "The kind of the approval.",
         Approvals = "approvals": "The verified approvals: principal, key, and the statement of a security key.",
+        Standing = "standing": "The use of a standing approval: its id and digest, the number of the use (null in a replay), the chosen values, and the size of each input.",
         Argv = "argv": "The words of the command, from the first.",
         ArgvTotal = "argv_total": "The number of words of the command.",
         ConstraintsStated = "constraints_stated": "Constraints that were stated, not enforced.",
@@ -74,5 +75,9 @@ model::closed_set! {
 }
 
 /// Keys that the records of earlier versions do not have.
-pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 3] =
-    [DecisionField::Ais.as_str(), DecisionField::Gate.as_str(), DecisionField::Permission.as_str()];
+pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 4] = [
+    DecisionField::Ais.as_str(),
+    DecisionField::Gate.as_str(),
+    DecisionField::Permission.as_str(),
+    ProvenanceField::Standing.as_str(),
+];

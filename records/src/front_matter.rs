@@ -12,7 +12,7 @@ use policies::{RuleVerdict, Touch};
 use crate::authority;
 use crate::field::{DecisionField, ProvenanceField, RunField, UpstreamField};
 use crate::request_files::{RequestFileRow, RequestFiles};
-use crate::statement::{ReplayOf, Statement};
+use crate::statement::{ReplayOf, StatedUse, Statement};
 use crate::tool_text::{self, ToolRedaction};
 use crate::untrusted::Redaction;
 use crate::yaml::{FactMap, FactNode, block};
@@ -125,6 +125,9 @@ fn provenance(
         ProvenanceField::Inputs => FactNode::maps(inputs.iter().map(input)),
         ProvenanceField::Approval => show.text_node(statement.approval),
         ProvenanceField::Approvals => FactNode::maps(statement.approvals.iter().map(approval)),
+        ProvenanceField::Standing => {
+            statement.standing.map_or(FactNode::Null, |used| standing_node(used, request, show))
+        }
         // A list shorter than its total is truncated.
         ProvenanceField::Argv => show.exact_list_node(show.fitting_prefix(argv)),
         ProvenanceField::ArgvTotal => FactNode::Uint(count(argv.len())),
@@ -136,6 +139,32 @@ fn provenance(
             FactNode::Uint(count(stated_constraints(statement).count()))
         }
     }
+}
+
+fn standing_node(
+    used: StatedUse<'_>,
+    request: Option<&validator::Request>,
+    show: Redaction,
+) -> FactNode {
+    let terms = used.approval.terms();
+    let parameter = |(name, value): (&String, &String)| {
+        vec![("name", show.exact_node(name)), ("value", show.exact_node(value))]
+    };
+    let inputs = request.map_or(&[][..], |request| request.inputs());
+    let sized = |sizes: &[u64]| {
+        let rows = inputs.iter().zip(sizes.to_vec());
+        FactNode::maps(rows.map(|(input, bytes)| {
+            vec![("name", show.exact_node(input.name())), ("size_bytes", FactNode::Uint(bytes))]
+        }))
+    };
+    FactNode::Map(vec![
+        ("id", show.exact_node(terms.id.as_str())),
+        ("sha256", FactNode::Text(used.approval.sha256().to_string())),
+        ("use", used.number.map_or(FactNode::Null, FactNode::Uint)),
+        ("uses_max", FactNode::Uint(terms.uses_max)),
+        ("parameters", FactNode::maps(used.binding.parameters.iter().map(parameter))),
+        ("inputs", used.sizes.map_or(FactNode::Keyword("unknown"), sized)),
+    ])
 }
 
 fn replay_of(of: ReplayOf<'_>, show: Redaction) -> FactNode {

@@ -77,7 +77,7 @@ pub use rotation::{
     ActiveKeys, CompletedRotation, HostKey, RotationError, Successor, Takeover, TakeoverError,
     finish_rotations, rotate, takeovers,
 };
-pub use statement::{RecordSubject, ReplayOf, StartedRun, Statement};
+pub use statement::{RecordSubject, ReplayOf, StartedRun, StatedUse, Statement};
 pub use summary::{Summary, claims, read_claimed, summary};
 pub use trust::{RecordTrustError, Trust};
 pub use verify::{

@@ -105,9 +105,23 @@ fn provenance(field: ProvenanceField) -> Value {
         ProvenanceField::IntentSha256 => or_null(sha256()),
         ProvenanceField::Inputs => list(input),
         ProvenanceField::Approvals => list(approval),
+        ProvenanceField::Standing => or_null(standing()),
         ProvenanceField::Argv | ProvenanceField::ConstraintsStated => list(text()),
         ProvenanceField::ArgvTotal | ProvenanceField::ConstraintsStatedTotal => count(),
     }
+}
+
+fn standing() -> Value {
+    let parameter = object(&[("name", text()), ("value", text())]);
+    let input = object(&[("name", text()), ("size_bytes", count())]);
+    object(&[
+        ("id", text()),
+        ("sha256", sha256()),
+        ("use", or_null(count())),
+        ("uses_max", count()),
+        ("parameters", list(parameter)),
+        ("inputs", or_unknown(list(input))),
+    ])
 }
 
 fn decision(field: DecisionField) -> Value {

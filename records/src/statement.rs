@@ -3,7 +3,7 @@
 
 use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use sandbox::report::{CollectedArtifact, Confinement, FinishedRun};
-use validator::{ExpectedOutput, Request, Violation};
+use validator::{Binding, ExpectedOutput, Request, StandingApproval, Violation};
 
 use policies::{Rationale, RuleVerdict, Touch};
 
@@ -47,6 +47,19 @@ pub struct StartedRun<'a> {
     pub ended: UtcTime,
 }
 
+/// The use of a standing approval by a run.
+#[derive(Clone, Copy)]
+pub struct StatedUse<'a> {
+    /// The document.
+    pub approval: &'a StandingApproval,
+    /// The number of the use, from 1; `None` in a replay, which uses none up.
+    pub number: Option<u64>,
+    /// The values that the request has chosen.
+    pub binding: &'a Binding,
+    /// The size of each input in bytes, in the order of the request; `None` after a crash.
+    pub sizes: Option<&'a [u64]>,
+}
+
 /// The contents of a record.
 #[derive(Clone, Copy)]
 pub struct Statement<'a> {
@@ -77,6 +90,8 @@ pub struct Statement<'a> {
     pub approvals: &'a [(String, String)],
     /// The signed state of security keys (user verification, counter), by key fingerprint.
     pub touches: &'a [(String, Touch)],
+    /// The use of a standing approval, if the run uses one.
+    pub standing: Option<StatedUse<'a>>,
     /// `confined`.
     pub backend: &'a str,
     /// The version of this program.
@@ -112,7 +127,8 @@ impl<'a> Statement<'a> {
     pub(crate) fn pre_run(&self) -> PreRunStatement<'a> {
         let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
         let Self { rationale, policy_name, policy_sha256, approval, .. } = *self;
-        let Self { approvals, touches, backend, executor_version, request_files, .. } = *self;
+        let Self { approvals, touches, standing, backend, executor_version, .. } = *self;
+        let Self { request_files, .. } = *self;
         // Names every field, so that a new one must be classified.
         PreRunStatement(Statement {
             result_id,
@@ -129,6 +145,7 @@ impl<'a> Statement<'a> {
             approval,
             approvals,
             touches,
+            standing,
             backend,
             executor_version,
             run: None,

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use model::Sha256;
 use policies::Approved;
+use policies::standing::{InputSize, check_sizes};
 use rustix::fs::{OFlags, fstat};
 use validator::{Code, Input, Violation};
 
@@ -32,7 +33,8 @@ pub struct Staged {
     claimed: Claimed,
     device: u64,
     inode: u64,
-    bytes: u64,
+    /// The size of each input, in the order of the request.
+    sizes: Vec<u64>,
 }
 
 impl Staged {
@@ -60,7 +62,13 @@ impl Staged {
     /// Returns the number of bytes that were copied and hashed.
     #[must_use]
     pub fn input_bytes(&self) -> u64 {
-        self.bytes
+        self.sizes.iter().sum()
+    }
+
+    /// Returns the size of each input in bytes, in the order of the request.
+    #[must_use]
+    pub fn input_sizes(&self) -> &[u64] {
+        &self.sizes
     }
 }
 
@@ -123,9 +131,9 @@ impl Spool {
                     violations,
                 }))
             }
-            Ok((_, bytes)) => {
+            Ok((_, sizes)) => {
                 reach(Failpoint::Staged);
-                Ok(Staged { approved, claimed, device, inode, bytes })
+                Ok(Staged { approved, claimed, device, inode, sizes })
             }
             Err(error) => {
                 remove_tree(&slot);
@@ -135,8 +143,8 @@ impl Spool {
     }
 }
 
-/// The violations of the inputs, and their total length in bytes.
-type StagedInputs = (Vec<Violation>, u64);
+/// The violations of the inputs, and the size of each input in bytes.
+type StagedInputs = (Vec<Violation>, Vec<u64>);
 
 fn fill(
     store: &InputStore,
@@ -144,21 +152,40 @@ fn fill(
     approved: &Approved,
     claimed: &Claimed,
 ) -> Result<StagedInputs, SpoolError> {
-    let mut violations = Vec::new();
-    let mut total = 0;
+    let (mut violations, mut sizes, mut total) = (Vec::new(), Vec::new(), 0);
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
     claimed.hashed.begin(current_bytes(claimed, inputs));
     for input in inputs {
         match stage_input((store, slot), claimed, input, bytes_max.saturating_sub(total))? {
-            Ok(bytes) => total += bytes,
+            Ok(bytes) => {
+                total += bytes;
+                sizes.push(bytes);
+            }
             Err(violation) => violations.push(violation),
         }
     }
     if let InputsDirectory::Open(directory) = &claimed.inputs {
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
-    Ok((violations, total))
+    if violations.is_empty() {
+        violations.extend(beyond_standing(approved, &sizes));
+    }
+    Ok((violations, sizes))
+}
+
+/// Compares the sizes, which nothing has measured before, with the standing approval.
+fn beyond_standing(approved: &Approved, sizes: &[u64]) -> Option<Violation> {
+    let used = approved.grant().standing()?;
+    let (terms, request) = (used.approval().terms(), approved.request());
+    let sizes = request.inputs().iter().zip(sizes);
+    let sizes: Vec<InputSize<'_>> =
+        sizes.map(|(input, bytes)| InputSize { name: input.name(), bytes: *bytes }).collect();
+    let differences = check_sizes(terms, request, &sizes).err()?;
+    let texts: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    let message = format!("{}: {}: {}", request.id(), terms.id, texts.join("; "));
+    let hint = "use smaller inputs, or have the request approved by itself";
+    Some(Violation::error(Code::ApprovalStanding, message).hint(hint))
 }
 
 /// Returns the total length of the inputs by their current sizes, before any is read.

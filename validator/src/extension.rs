@@ -1,5 +1,9 @@
-//! The extension keys: requester, agent and audience. Claims of the text, never taken as verified.
+//! The extension keys: requester, agent, audience and standing approval. Claims of the text, never
+//! taken as verified.
 
+use model::{StandingReference, quote};
+
+use crate::code::Code;
 use crate::confusable;
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
@@ -32,11 +36,19 @@ impl RequestAgent {
     }
 }
 
+/// The extension keys that this version reads.
+const KNOWN: [&str; 4] = ["x-requester", "x-audience", "x-agent", STANDING];
+/// The key of the standing approval that a request uses.
+pub(crate) const STANDING: &str = "x-standing";
+
 #[derive(Default)]
 pub(crate) struct Extensions {
     pub(crate) requester: Option<String>,
     pub(crate) audience: Option<String>,
     pub(crate) agent: Option<RequestAgent>,
+    pub(crate) standing: Option<StandingReference>,
+    /// Extension keys that this version does not read.
+    pub(crate) unknown: Vec<String>,
 }
 
 impl Extensions {
@@ -45,6 +57,26 @@ impl Extensions {
             requester: optional(fields, "x-requester", report),
             audience: optional(fields, "x-audience", report),
             agent: agent(fields, report),
+            standing: standing(fields, report),
+            unknown: fields
+                .extensions()
+                .filter(|key| !KNOWN.contains(key))
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+}
+
+fn standing(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<StandingReference> {
+    fields.peek(STANDING)?;
+    let text = fields.text(STANDING, report)?;
+    match text.value.parse() {
+        Ok(reference) => Some(reference),
+        Err(error) => {
+            let message = format!("`{STANDING}`: {} is {error}", quote(text.value));
+            let hint = "copy the reference that `toolexec standing list` prints";
+            report.error_hint(Code::FrontmatterValue, text.span, message, hint);
+            None
         }
     }
 }

@@ -150,6 +150,11 @@ impl<'n> FrontMatterFields<'n> {
         None
     }
 
+    /// Returns the extension keys.
+    pub(crate) fn extensions(&self) -> impl Iterator<Item = &'n str> {
+        self.entries.iter().map(|entry| entry.key.as_str()).filter(|key| is_extension(key))
+    }
+
     /// Reports every key that is neither in `known` nor, if `extensible`, an extension.
     pub(crate) fn refuse_unknown(&self, known: &[&str], extensible: bool, report: &mut Report) {
         for entry in self.entries {

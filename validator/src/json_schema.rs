@@ -112,6 +112,11 @@ fn extensions(sentence: &Value) -> Map<String, Value> {
         ("x-requester", sentence.clone(), "The requester, as stated in the request."),
         ("x-agent", agent, "The agent, as stated in the request."),
         ("x-audience", sentence.clone(), "The host that the request is for."),
+        (
+            "x-standing",
+            text("^SA-[0-9]{8}-[0-9]{6}Z-[A-Za-z0-9_-]{1,64}@sha256:[0-9a-f]{64}$"),
+            "The standing approval that the request uses, with the digest of its file.",
+        ),
     ]
     .map(|(key, value, meaning)| (key.to_owned(), described(value, meaning)))
     .into_iter()

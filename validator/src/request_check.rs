@@ -263,5 +263,7 @@ fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<Re
         requester: extensions.requester,
         audience: extensions.audience,
         agent: extensions.agent,
+        standing: extensions.standing,
+        unknown_extensions: extensions.unknown,
     }))
 }

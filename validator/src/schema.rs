@@ -7,6 +7,7 @@ use crate::CLOCK_SKEW_SEC;
 use crate::check_context::CheckContext;
 use crate::code::Code;
 use crate::confusable;
+use crate::extension::STANDING;
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::request::{Backend, RequestedBy};
@@ -46,7 +47,10 @@ impl RequestIdentity {
             });
         let approved = approval(fields, "approved_utc", context, report)
             .and_then(|text| timestamp("approved_utc", text, report));
-        check_dates(id.as_ref(), created, approved, context.now, report);
+        // A standing approval is older than the requests that use it.
+        let after = created.filter(|_| fields.peek(STANDING).is_none());
+        check_id_date(id.as_ref(), created, report);
+        check_approval_date(after, approved, context.now, report);
         Self {
             id: id.map(|id| id.value),
             created: created.map(|at| at.value),
@@ -136,11 +140,9 @@ pub(crate) fn timestamp(
     }
 }
 
-fn check_dates(
+fn check_id_date(
     id: Option<&WithSpan<RequestId>>,
     created: Option<WithSpan<UtcTime>>,
-    approved: Option<WithSpan<UtcTime>>,
-    now: UtcTime,
     report: &mut Report,
 ) {
     if let (Some(id), Some(created)) = (id, created)
@@ -149,6 +151,15 @@ fn check_dates(
         let message = "`request_id`: its date is more than a day from `created_utc`";
         report.error(Code::SchemaRequestId, id.span, message);
     }
+}
+
+/// Checks that the approval is neither before the request nor in the future.
+fn check_approval_date(
+    created: Option<WithSpan<UtcTime>>,
+    approved: Option<WithSpan<UtcTime>>,
+    now: UtcTime,
+    report: &mut Report,
+) {
     let Some(approved) = approved else { return };
     if let Some(created) = created
         && created.value.unix() > approved.value.unix() + CLOCK_SKEW_SEC

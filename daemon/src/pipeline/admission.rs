@@ -11,6 +11,7 @@ use validator::{Code, Draft, DraftCheck, FileLocation, Request, Violation};
 
 use super::model::{DecisionFacts, PipelineStep, ReleaseReason};
 use super::request_context::RequestContext;
+use super::standing;
 use crate::held_requests::HoldDeadline;
 use crate::model::{DaemonError, PermissionFiled};
 use crate::prewarm::{PrewarmedSandbox, PrewarmedSandboxes};
@@ -71,12 +72,13 @@ impl RequestContext<'_> {
     pub(super) fn authorise(
         &self,
         request: Request,
-        claimed: Claimed,
+        mut claimed: Claimed,
         (submission, deadline): (SubmissionOrigin, HoldDeadline),
         warnings: &[Violation],
         now: UtcTime,
     ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
         let DaemonRules { policy, trust, binaries, .. } = &*self.rules;
+        let uses = self.find_standing(&request, &mut claimed, now)?;
         let permission = match &mut *self.host.permissions() {
             Some(permissions) if policy.requires_permission(&request) => {
                 permissions.look_up(&request)?
@@ -106,6 +108,7 @@ impl RequestContext<'_> {
             origin: Some(self.host.log.origin()),
             // `check` has already consulted the ledger.
             ledger: LedgerEvidence::Unused,
+            standing: standing::evidence(claimed.standing(), uses),
             binaries,
             now,
         };

@@ -9,6 +9,7 @@ mod refusal;
 mod request_context;
 mod run;
 mod sandbox;
+mod standing;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ use self::model::next;
 pub(crate) use self::model::{
     ClaimOutcome, Continuation, DecisionFacts, RecordInput, ReleaseReason,
 };
+pub(crate) use self::standing::StandingOutcome;
 use crate::held_requests::HoldDeadline;
 use crate::metrics::TimedStep;
 use crate::model::DaemonError;

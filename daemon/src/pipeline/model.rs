@@ -3,9 +3,9 @@
 
 use model::{Outcome, Sha256};
 use policies::{AisFile, Approved, Rationale, SignatureFile, Touch};
-use records::{NetworkUse, RecordSubject, StartedRun};
+use records::{NetworkUse, RecordSubject, StartedRun, StatedUse};
 use sandbox::report::Confinement;
-use spool::{Claimed, Receipt, ReplaySource, Shortage, SubmissionState};
+use spool::{Claimed, Receipt, ReplaySource, Shortage, StoredStanding, SubmissionState};
 use validator::{RefusedDraft, Request, Violation};
 
 use crate::model::{DaemonError, PermissionFiled};
@@ -158,6 +158,10 @@ pub(crate) struct RecordInput<'a> {
     pub(crate) subject: RecordSubject<'a>,
     pub(crate) signatures: &'a [SignatureFile],
     pub(crate) ais: &'a AisFile,
+    /// The standing approval that the request names, if this host has it.
+    pub(crate) standing: Option<&'a StoredStanding>,
+    /// The use of it by a run.
+    pub(crate) used: Option<StatedUse<'a>>,
     pub(crate) replays: Option<&'a ReplaySource>,
     pub(crate) outcome: Outcome,
     pub(crate) reason: Option<&'a str>,
@@ -182,8 +186,8 @@ impl<'a> RecordInput<'a> {
     pub(crate) fn of_request(request: &'a Request, claimed: &'a Claimed) -> Self {
         let replays = claimed.replays();
         let signatures = claimed.signatures();
-        let ais = claimed.ais();
-        Self { replays, ais, ..Self::of(RecordSubject::Request(request), signatures) }
+        let (ais, standing) = (claimed.ais(), claimed.standing());
+        Self { replays, ais, standing, ..Self::of(RecordSubject::Request(request), signatures) }
     }
 
     pub(crate) fn of_draft(refused: &'a RefusedDraft, claimed: &'a Claimed) -> Self {
@@ -201,6 +205,8 @@ impl<'a> RecordInput<'a> {
             subject,
             signatures,
             ais: &AisFile::Missing,
+            standing: None,
+            used: None,
             replays: None,
             outcome: Outcome::Refused,
             reason: None,

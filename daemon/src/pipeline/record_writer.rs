@@ -9,7 +9,7 @@ use records::{
     AttestedRecord, RecordSubject, ReplayOf, Statement, Trust, VerifyError, attest, verify_gathered,
 };
 use spool::failpoint::{Failpoint, reach};
-use spool::{ReplaySource, ResultDraft, Shortage, SpoolError};
+use spool::{ReplaySource, ResultDraft, Shortage, SpoolError, StoredStanding};
 
 use super::model::{DecisionFacts, PublishedRecord, RecordInput};
 use super::request_context::RequestContext;
@@ -163,8 +163,12 @@ impl RequestContext<'_> {
             AisFile::Missing | AisFile::Unread(_) => None,
         };
         let signatures = input.signatures.iter();
-        let request_files: Vec<(String, Vec<u8>)> =
-            signatures.map(|file| (file.name.clone(), file.bytes.clone())).chain(ais).collect();
+        let standing = input.standing.into_iter().flat_map(StoredStanding::files);
+        let request_files: Vec<(String, Vec<u8>)> = signatures
+            .map(|file| (file.name.clone(), file.bytes.clone()))
+            .chain(ais)
+            .chain(standing.map(|(name, bytes)| (name, bytes.to_vec())))
+            .collect();
         let (policy_name, policy_sha256) = match &input.decided.policy {
             Some((name, sha256)) => (name.as_str(), *sha256),
             None => (self.rules.policy.name(), self.rules.policy.sha256()),
@@ -185,6 +189,7 @@ impl RequestContext<'_> {
             approval: &input.decided.approval,
             approvals: &input.decided.approvals,
             touches: &input.decided.touches,
+            standing: input.used,
             backend: BACKEND,
             executor_version: env!("CARGO_PKG_VERSION"),
             run: input.ran,
@@ -301,6 +306,8 @@ fn minimal_input<'a>(
         subject: RecordSubject::Unusable { file_name, bytes, request_id },
         signatures: &[],
         ais: &AisFile::Missing,
+        standing: None,
+        used: None,
         violations: &[],
         decided: undecided,
         reason: Some(UNVERIFIED_REASON),

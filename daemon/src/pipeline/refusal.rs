@@ -37,7 +37,10 @@ impl RequestContext<'_> {
     }
 
     /// Writes the result id into the claim, with the emergency reserve if the disk is full.
-    fn note_result_id(&self, note: impl Fn() -> Result<(), SpoolError>) -> Result<(), SpoolError> {
+    pub(super) fn note_result_id(
+        &self,
+        note: impl Fn() -> Result<(), SpoolError>,
+    ) -> Result<(), SpoolError> {
         match note() {
             Err(error) if error.is_full() => {
                 self.use_reserve();

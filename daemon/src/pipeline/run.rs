@@ -3,7 +3,7 @@
 
 use model::{Outcome, ResultId};
 use policies::Approved;
-use records::NetworkUse;
+use records::{NetworkUse, StatedUse};
 use sandbox::client::{BuildError, ReadySandbox, RunEvent};
 use sandbox::report::{Confinement, FinishedRun};
 use spool::failpoint::{Failpoint, reach};
@@ -23,7 +23,7 @@ use crate::model::DaemonError;
 use crate::network::OpenNetwork;
 use crate::probe::HostFault;
 use crate::system;
-use crate::violations::{judge_outputs, replayed, with_help_as_hint};
+use crate::violations::{judge_outputs, replayed, use_refused, with_help_as_hint};
 
 /// Its start is durable in the ledger.
 struct BegunRun {
@@ -169,6 +169,12 @@ impl RequestContext<'_> {
                 let violation = replayed(staged.approved().request(), &seen);
                 return self.refuse_staged(*staged, violations, violation);
             }
+            Err(BeginError::UseRefused { staged, refusal }) => {
+                drop(ready);
+                result.discard();
+                let violation = use_refused(staged.approved().request(), refusal);
+                return self.refuse_staged(*staged, violations, violation);
+            }
         };
         self.host.clock_floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
         self.progress.log_event(LogEvent::Begun, &id);
@@ -253,9 +259,16 @@ impl RequestContext<'_> {
         let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
         let decided = DecisionFacts::by(approved);
+        let used = approved.grant().standing().map(|used| StatedUse {
+            approval: used.approval(),
+            number: begun.use_number(),
+            binding: used.binding(),
+            sizes: Some(begun.staged().input_sizes()),
+        });
         let input = RecordInput {
             violations,
             decided: &decided,
+            used,
             ..RecordInput::of_request(approved.request(), begun.staged().claimed())
         };
         let (input, exit_code) = match ended {

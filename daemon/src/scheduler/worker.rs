@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use model::{ClaimId, Outcome, UtcTime};
+use model::{ClaimId, Outcome, StandingId, UtcTime};
 use policies::SubmissionOrigin;
 use spool::{Claimed, Inbox, PlacedOrder, SpoolError, SubmissionName, SubmissionState};
 use validator::{Code, Draft, Severity};
@@ -18,7 +18,9 @@ use crate::capacity::QueueTicket;
 use crate::held_requests::HoldDeadline;
 use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::model::DaemonError;
-use crate::pipeline::{ClaimOutcome, Continuation, PipelineInput, RecordedRequest, ReleaseReason};
+use crate::pipeline::{
+    ClaimOutcome, Continuation, PipelineInput, RecordedRequest, ReleaseReason, StandingOutcome,
+};
 use crate::state::Daemon;
 use crate::system;
 use crate::violations::{has_error, with_help_as_hint};
@@ -98,8 +100,30 @@ fn process_submission<'env>(
                 return handle_claim_error(host, dropbox, name, error);
             }
         };
+        if is_standing_approval(name) {
+            drop(ticket);
+            return process_standing(host, name, claim);
+        }
         process(host, orders, (name.as_str(), claim), (ticket, ordered, until, word))
     })
+}
+
+fn is_standing_approval(name: &str) -> bool {
+    name.strip_suffix(".md").is_some_and(|stem| stem.parse::<StandingId>().is_ok())
+}
+
+fn process_standing(
+    host: &Daemon,
+    name: &str,
+    (draft, claimed): (Draft, Claimed),
+) -> Result<PickupOutcome, DaemonError> {
+    match host.request_context().admit_standing(&draft, claimed)? {
+        StandingOutcome::Stored(originals) => Ok(PickupOutcome::Recorded(originals)),
+        StandingOutcome::Refused(recorded) => {
+            report(name, &recorded);
+            Ok(PickupOutcome::Recorded(recorded.originals))
+        }
+    }
 }
 
 fn process<'env>(

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use model::escape_line;
 use validator::{Code, Request, RiskLevel};
 
+use super::document::SignedDocument;
 use super::signers::AllowedSigners;
 use super::sshsig::Touch;
 use super::verified_signatures::{UnusableSignature, VerifiedPerson, VerifiedSignatures};
@@ -35,8 +36,10 @@ pub(super) struct Approvers<'v, 's> {
 }
 
 impl<'v, 's> Approvers<'v, 's> {
+    /// `document` is what the approvers have signed: the request, or the standing approval that it
+    /// uses.
     pub(super) fn new(
-        request: &'v Request,
+        (requester, document): (Option<&'v str>, SignedDocument<'v>),
         rules: &ApprovalRules,
         votes: &'v VerifiedSignatures<'s>,
         signers: Option<&'s AllowedSigners>,
@@ -45,24 +48,49 @@ impl<'v, 's> Approvers<'v, 's> {
         // A signature can name the requester, and so can the text. Both exclude the person.
         let asks = |voter: &VerifiedPerson<'_>| {
             votes.requesters.iter().any(|requester| requester.person == voter.person)
-                || request.requester().is_some_and(|name| {
+                || requester.is_some_and(|name| {
                     signers.is_some_and(|signers| signers.person_may_be(voter.person, name))
                 })
         };
         let (own, approvers) =
             votes.approvals.iter().partition(|voter| !rules.self_approval && asks(voter));
-        let requester_known = request.requester().is_some() || !votes.requesters.is_empty();
+        let requester_known = requester.is_some() || !votes.requesters.is_empty();
         Self {
             votes,
             approvers,
             self_approvals: own,
-            approved_by: request.approved_by(),
-            requester: request.requester(),
+            approved_by: document.approved_by(),
+            requester,
             signers,
             requester_missing: rules.requester_required && !requester_known,
             min,
-            more_may_do: signers
-                .is_some_and(|signers| enough_signers(request, rules, signers, min)),
+            more_may_do: match (document, signers) {
+                (SignedDocument::Request(request), Some(signers)) => {
+                    enough_signers(request, rules, signers, min)
+                }
+                // A request that uses a standing approval does not wait for its signatures.
+                _ => false,
+            },
+        }
+    }
+
+    /// The signers of a standing approval that is submitted. Its requesters are not known yet.
+    pub(super) fn of_standing(
+        document: SignedDocument<'v>,
+        votes: &'v VerifiedSignatures<'s>,
+        signers: Option<&'s AllowedSigners>,
+        min: usize,
+    ) -> Self {
+        Self {
+            votes,
+            approvers: votes.approvals.iter().collect(),
+            self_approvals: Vec::new(),
+            approved_by: document.approved_by(),
+            requester: None,
+            signers,
+            requester_missing: false,
+            min,
+            more_may_do: false,
         }
     }
 
@@ -81,7 +109,7 @@ impl<'v, 's> Approvers<'v, 's> {
     }
 
     /// Reports the same rules if no signature is required. The requester must be known even then.
-    pub(super) fn report_not_required(&self, findings: &mut Findings) {
+    pub(super) fn report_not_applicable(&self, why: &str, findings: &mut Findings) {
         let of_signers = [
             RuleName::ApprovalSignature,
             RuleName::ApprovalRevoked,
@@ -93,7 +121,7 @@ impl<'v, 's> Approvers<'v, 's> {
             if rule == SELF_RULE && self.requester_missing {
                 self.self_approval(findings);
             } else {
-                findings.not_applicable(rule, "the policy requires no signature");
+                findings.not_applicable(rule, why);
             }
         }
     }

@@ -2,12 +2,14 @@
 //! requires signatures nothing else may replace them.
 //!
 //! Start with `judge`, a pure function. `verified_signatures` verifies; `approvers` and
-//! `request_rules` have one function for each rule; `batch` reads lists of requests; `sshsig`, `signers` and `revoked` read
-//! OpenSSH's formats with the meaning that `ssh-keygen -Y verify` gives them.
+//! `request_rules` have one function for each rule; `standing` has the rule about standing
+//! approvals; `batch` reads lists of requests; `sshsig`, `signers` and `revoked` read OpenSSH's
+//! formats with the meaning that `ssh-keygen -Y verify` gives them.
 
 mod approvers;
 mod armour;
 mod batch;
+mod document;
 mod judge;
 mod key;
 mod krl;
@@ -19,6 +21,7 @@ mod revoked;
 mod risk;
 mod signers;
 mod sshsig;
+mod standing;
 mod submitter;
 mod validity;
 mod verified_signatures;
@@ -26,13 +29,14 @@ mod wire;
 
 pub use self::model::{
     APPROVE_NAMESPACE, AllowedSignersError, REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys,
-    RevokedKeysError, SIGNATURE_FILES_MAX, SignatureFile,
+    RevokedKeysError, SIGNATURE_FILES_MAX, STANDING_NAMESPACE, SignatureFile,
 };
 pub use batch::{BATCH_NAMESPACE, BATCH_REQUESTS_MAX, BatchError, BatchList};
 pub use key::{KeyKind, SignerKey, SignerKeyError};
 pub use revoked::REVOKED_BYTES_MAX;
 pub use signers::{AllowedSigners, EntitlementError, SIGNERS_BYTES_MAX};
 pub use sshsig::{SIGNATURE_BYTES_MAX, SignatureError, SshSignature, Touch, VerifiedSshSignature};
+pub use standing::{AdmissionEvidence, admission_violations, rejected_by};
 pub use validity::StandardTime;
 
 pub(crate) use self::model::Approval;

@@ -10,6 +10,7 @@ use super::key::SignerKey;
 use super::pattern::PatternList;
 use super::sshsig::Touch;
 use super::validity::ValidityWindow;
+use crate::standing::StandingUse;
 
 /// The namespace of a signature that approves.
 pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
@@ -17,6 +18,8 @@ pub const APPROVE_NAMESPACE: &str = "approve.tool-exec@threegate";
 pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
 /// The namespace of a signature that names the requester. That person never counts as an approver.
 pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
+/// The namespace of a signature that approves every run within the bounds of a standing approval.
+pub const STANDING_NAMESPACE: &str = "standing.tool-exec@threegate";
 /// The maximum number of signature files of one request.
 pub const SIGNATURE_FILES_MAX: usize = 16;
 
@@ -134,12 +137,21 @@ pub(crate) struct Approval {
     pub(crate) touches: Vec<(String, Touch)>,
     /// The last second in which a start may use it.
     pub(crate) expires: Option<UtcTime>,
+    /// The standing approval, if the request uses one.
+    pub(crate) standing: Option<StandingUse>,
 }
 
 impl Approval {
     /// Makes the approval of an unapproved request, for its preview only.
     pub(crate) fn unapproved() -> Self {
         let text = "not approved".to_owned();
-        Self { text, signed: Vec::new(), people: 0, touches: Vec::new(), expires: None }
+        Self {
+            text,
+            signed: Vec::new(),
+            people: 0,
+            touches: Vec::new(),
+            expires: None,
+            standing: None,
+        }
     }
 }

@@ -4,6 +4,7 @@
 use model::{UtcTime, escape_line};
 use validator::{CLOCK_SKEW_SEC, Code, Request};
 
+use super::document::SignedDocument;
 use super::model::SIGNATURE_FILES_MAX;
 use super::verified_signatures::VerifiedSignatures;
 use crate::evidence::LedgerEvidence;
@@ -12,9 +13,9 @@ use crate::model::ApprovalRules;
 use crate::reasons::RuleName;
 
 /// Checks the order of the dates again: the decision may come days after the validator's check.
-pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Findings) {
+pub(super) fn date_order(document: SignedDocument<'_>, now: UtcTime, findings: &mut Findings) {
     const RULE: RuleName = RuleName::ApprovalDateOrder;
-    let (created, approved) = (request.created(), request.approved());
+    let (created, approved) = (document.created(), document.approved());
     let later = |a: UtcTime, b: UtcTime| a.unix() > b.unix().saturating_add(CLOCK_SKEW_SEC);
     let reason = if later(created, approved) {
         format!("approved_utc: {approved} is before created_utc {created}")
@@ -28,19 +29,25 @@ pub(super) fn date_order(request: &Request, now: UtcTime, findings: &mut Finding
     findings.refuse(RULE, Code::ApprovalDateOrder, reason, hint);
 }
 
-/// Checks the age of the approval. Returns its last valid second, if policy sets a maximum age.
+/// Checks the age of the approval. Returns its last valid second, if policy sets a maximum age. A
+/// standing approval states its own end.
 pub(super) fn age(
-    request: &Request,
+    document: SignedDocument<'_>,
     rules: &ApprovalRules,
     now: UtcTime,
     findings: &mut Findings,
 ) -> Option<UtcTime> {
     const RULE: RuleName = RuleName::ApprovalAge;
+    if let SignedDocument::Standing(standing) = document {
+        let end = standing.terms().not_after;
+        findings.not_applicable(RULE, format!("the standing approval ends at {end}"));
+        return Some(UtcTime::from_unix(end.unix().saturating_sub(1)));
+    }
     let Some(max) = rules.age_sec_max else {
         findings.not_applicable(RULE, "the policy sets no maximum age");
         return None;
     };
-    let approved = request.approved();
+    let approved = document.approved();
     let lasts = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(CLOCK_SKEW_SEC);
     let expires = UtcTime::from_unix(approved.unix().saturating_add(lasts));
     if now <= expires {

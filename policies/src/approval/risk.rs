@@ -1,24 +1,67 @@
 //! The risk class of a request: the stricter of the class in its text and the class that policy
 //! derives. The text of the requester must never lower it.
 
-use validator::{Request, RiskLevel, Sensitivity};
+use validator::{Network, Request, RiskLevel, Sensitivity, StandingTerms, TemplateWord};
 
 use crate::model::RiskFloors;
 
 pub(crate) fn class(request: &Request, floors: &RiskFloors) -> (RiskLevel, String) {
     let risk = request.risk();
-    let mut found = vec![(risk.level(), "its own words")];
-    if !request.network().hosts().is_empty() {
+    let guessed = request.argv().iter().skip(1).any(|word| carries_code(word));
+    highest(
+        floors,
+        &RiskFeatures {
+            stated: risk.level(),
+            hosts: !request.network().hosts().is_empty(),
+            sensitivity: risk.sensitivity(),
+            inline_code: guessed || request.has_inline_code(),
+            any_program: false,
+        },
+    )
+}
+
+/// Returns the class of the widest run that a standing approval admits.
+pub(super) fn widest_class(terms: &StandingTerms, floors: &RiskFloors) -> (RiskLevel, String) {
+    let carries_code = |word: &TemplateWord| match word {
+        TemplateWord::Literal(text) => carries_code(text),
+        TemplateWord::Value { beginning, .. } => carries_code(beginning),
+    };
+    highest(
+        floors,
+        &RiskFeatures {
+            stated: terms.risk,
+            hosts: matches!(&terms.network, Network::Allowlist(hosts) if !hosts.is_empty()),
+            sensitivity: terms.sensitivity,
+            inline_code: terms.words.iter().skip(1).any(carries_code),
+            any_program: terms.runs_code_of_inputs,
+        },
+    )
+}
+
+/// The properties from which the class follows.
+struct RiskFeatures {
+    stated: RiskLevel,
+    hosts: bool,
+    sensitivity: Sensitivity,
+    inline_code: bool,
+    any_program: bool,
+}
+
+fn highest(floors: &RiskFloors, of: &RiskFeatures) -> (RiskLevel, String) {
+    let mut found = vec![(of.stated, "its own words")];
+    if of.hosts {
         found.push((floors.hosts, "hosts are named"));
     }
-    match risk.sensitivity() {
+    match of.sensitivity {
         Sensitivity::Public => {}
         Sensitivity::Internal => found.push((floors.internal, "internal data")),
         Sensitivity::Confidential => found.push((floors.confidential, "confidential data")),
     }
-    let guessed = request.argv().iter().skip(1).any(|word| carries_code(word));
-    if guessed || request.has_inline_code() {
+    if of.inline_code {
         found.push((floors.inline_code, "code on the command line"));
+    }
+    if of.any_program {
+        found.push((RiskLevel::Medium, "any program may run"));
     }
     let class = found.iter().map(|(level, _)| *level).max().unwrap_or(RiskLevel::High);
     let reasons: Vec<&str> =

@@ -1,16 +1,12 @@
-//! The facts that the signature files of a request prove about its exact bytes. A signature must
+//! The facts that the signature files of a document prove about its exact bytes. A signature must
 //! count only for its own namespace, key owner and time. A readable but unusable file must never
 //! block a usable one, because anyone may add a broken file.
 
 use model::{UtcTime, escape_line};
-use validator::Request;
 
-use super::batch::BATCH_NAMESPACE;
+use super::document::{SignaturePurpose, SignedDocument};
 use super::key::SignerKey;
-use super::model::{
-    APPROVE_NAMESPACE, AllowedSigner, REJECT_NAMESPACE, REQUEST_NAMESPACE, SIGNATURE_FILES_MAX,
-    SignatureFile,
-};
+use super::model::{AllowedSigner, SIGNATURE_FILES_MAX, SignatureFile};
 use super::signers::AllowedSigners;
 use super::sshsig::{SshSignature, Touch};
 
@@ -59,7 +55,7 @@ pub(crate) struct SignatureCheck<'s> {
 
 impl<'s> VerifiedSignatures<'s> {
     pub(crate) fn count(
-        request: &Request,
+        document: SignedDocument<'_>,
         files: &[SignatureFile],
         scrutiny: &SignatureCheck<'s>,
     ) -> Self {
@@ -72,7 +68,7 @@ impl<'s> VerifiedSignatures<'s> {
         let mut files: Vec<&SignatureFile> = files.iter().collect();
         files.sort_by(|one, other| (&one.name, &one.bytes).cmp(&(&other.name, &other.bytes)));
         for file in files {
-            match scrutiny.verify_file(file, request) {
+            match scrutiny.verify_file(file, document) {
                 Ok((SignaturePurpose::Approve, voter)) => votes.approvals.push(voter),
                 Ok((SignaturePurpose::Reject, voter)) => votes.rejections.push(voter),
                 Ok((SignaturePurpose::Request, voter)) => votes.requesters.push(voter),
@@ -83,24 +79,6 @@ impl<'s> VerifiedSignatures<'s> {
             }
         }
         votes
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum SignaturePurpose {
-    Approve,
-    Reject,
-    Request,
-}
-
-impl SignaturePurpose {
-    fn of(namespace: &str) -> Option<Self> {
-        match namespace {
-            APPROVE_NAMESPACE | BATCH_NAMESPACE => Some(Self::Approve),
-            REJECT_NAMESPACE => Some(Self::Reject),
-            REQUEST_NAMESPACE => Some(Self::Request),
-            _ => None,
-        }
     }
 }
 
@@ -119,12 +97,12 @@ impl<'s> SignatureCheck<'s> {
     fn verify_file(
         &self,
         file: &SignatureFile,
-        request: &Request,
+        document: SignedDocument<'_>,
     ) -> Result<(SignaturePurpose, VerifiedPerson<'s>), SignatureRefusal> {
         let signature = SshSignature::parse(&file.bytes).map_err(|error| error.to_string())?;
-        let Some(act) = SignaturePurpose::of(signature.namespace()) else {
-            let shown = escape_line(signature.namespace());
-            return Err(format!("namespace `{shown}` is not `{APPROVE_NAMESPACE}`").into());
+        let Some(act) = document.purpose(signature.namespace()) else {
+            let (shown, meant) = (escape_line(signature.namespace()), document.approve_namespace());
+            return Err(format!("namespace `{shown}` is not `{meant}`").into());
         };
         let fingerprint = signature.key().fingerprint();
         let known = self.lines_of(signature.key());
@@ -133,7 +111,7 @@ impl<'s> SignatureCheck<'s> {
         };
         let person = first.person;
         let message =
-            signature.message_about(&file.bytes, request).map_err(|error| error.to_string())?;
+            document.message(&signature, &file.bytes).map_err(|error| error.to_string())?;
         let verified = signature.verify(message).map_err(|error| error.to_string())?;
         let touch = verified.touch();
         let must_verify = act == SignaturePurpose::Approve && self.user_verification;
@@ -146,7 +124,7 @@ impl<'s> SignatureCheck<'s> {
             return Err(why.into());
         }
         let lines = self
-            .entitled(known, (act, verified.namespace()), request)
+            .entitled(known, (act, verified.namespace()), document)
             .map_err(|why| SignatureRefusal::from(format!("key {fingerprint} {why}")))?;
         if self.signers.is_revoked(verified.key()) {
             return Err(SignatureRefusal {
@@ -166,15 +144,15 @@ impl<'s> SignatureCheck<'s> {
         &self,
         lines: Vec<&'s AllowedSigner>,
         (act, namespace): (SignaturePurpose, &str),
-        request: &Request,
+        document: SignedDocument<'_>,
     ) -> Result<Vec<&'s AllowedSigner>, String> {
-        let approved = request.approved();
+        let approved = document.approved();
         let holds = |line: &AllowedSigner, at: UtcTime| line.validity.holds(at);
         let in_time = |line: &AllowedSigner| match act {
             SignaturePurpose::Approve => holds(line, approved),
             // A rejection is made after the approval, at a time that no file states.
             SignaturePurpose::Reject => holds(line, approved) || holds(line, self.now),
-            SignaturePurpose::Request => holds(line, request.created()) || holds(line, approved),
+            SignaturePurpose::Request => holds(line, document.created()) || holds(line, approved),
         };
         if !lines.iter().any(|line| line.is_for(namespace)) {
             return Err(format!("may not sign in namespace `{namespace}`"));

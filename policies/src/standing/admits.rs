@@ -30,11 +30,26 @@ pub fn admits(
     host: &str,
     sizes: &[InputSize<'_>],
 ) -> Result<Binding, Vec<StandingDifference>> {
+    match (compare(standing, request, host), check_sizes(standing.terms(), request, sizes)) {
+        (Ok(binding), Ok(())) => Ok(binding),
+        (one, other) => Err(one.err().into_iter().chain(other.err()).flatten().collect()),
+    }
+}
+
+/// Compares everything but the sizes of the inputs, which are unknown before the inputs are copied.
+///
+/// # Errors
+/// Each [`StandingDifference`].
+pub(crate) fn compare(
+    standing: &StandingApproval,
+    request: &Request,
+    host: &str,
+) -> Result<Binding, Vec<StandingDifference>> {
     let terms = standing.terms();
     let mut found = Vec::new();
-    source(terms, request, host, &mut found);
+    source(standing, request, host, &mut found);
     bounds(terms, request, &mut found);
-    inputs(terms, request, sizes, &mut found);
+    fixed_inputs(terms, request, &mut found);
     let names: Vec<&str> = request.inputs().iter().map(validator::Input::name).collect();
     match bind(terms, request.argv(), &names) {
         Ok(binding) if found.is_empty() => return Ok(binding),
@@ -46,11 +61,12 @@ pub fn admits(
 
 /// Compares where the request comes from, and for which host and person it is.
 fn source(
-    terms: &StandingTerms,
+    standing: &StandingApproval,
     request: &Request,
     host: &str,
     found: &mut Vec<StandingDifference>,
 ) {
+    let terms = standing.terms();
     let agent = request.agent();
     let is_listed = agent.is_some_and(|agent| terms.agents.iter().any(|it| it == agent.name()));
     let subject = terms.subject.as_deref();
@@ -58,6 +74,8 @@ fn source(
     let is_approved = terms.approved == Some(request.approved())
         && request.approved_by() == format!("standing {}", terms.id);
     for (holds, difference) in [
+        (request.standing() == Some(&standing.reference()), StandingDifference::Reference),
+        (request.unknown_extensions().is_empty(), StandingDifference::Extension),
         (terms.audience == host, StandingDifference::Host),
         (request.audience() == Some(&terms.audience), StandingDifference::Audience),
         (is_listed, StandingDifference::Agent),
@@ -107,22 +125,33 @@ fn bounds(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDiff
     found.extend(missing.map(|it| StandingDifference::Constraint(it.text().to_owned())));
 }
 
-fn inputs(
+fn fixed_inputs(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDifference>) {
+    for input in request.inputs() {
+        let has_other_bytes = terms.inputs.iter().any(|it| match it {
+            StandingInput::Fixed(fixed) => {
+                fixed.name() == input.name() && fixed.sha256() != input.sha256()
+            }
+            StandingInput::Slot(_) => false,
+        });
+        if has_other_bytes {
+            found.push(StandingDifference::InputBytes(input.name().to_owned()));
+        }
+    }
+}
+
+/// Compares the measured sizes of the request's inputs with the terms. An unknown size is too
+/// large.
+///
+/// # Errors
+/// Each [`StandingDifference`].
+pub fn check_sizes(
     terms: &StandingTerms,
     request: &Request,
     sizes: &[InputSize<'_>],
-    found: &mut Vec<StandingDifference>,
-) {
-    let mut all: u64 = 0;
+) -> Result<(), Vec<StandingDifference>> {
+    let (mut found, mut all): (_, u64) = (Vec::new(), 0);
     for input in request.inputs() {
         let name = input.name();
-        let fixed = terms.inputs.iter().find_map(|it| match it {
-            StandingInput::Fixed(fixed) if fixed.name() == name => Some(fixed),
-            _ => None,
-        });
-        if fixed.is_some_and(|fixed| fixed.sha256() != input.sha256()) {
-            found.push(StandingDifference::InputBytes(name.to_owned()));
-        }
         let bytes = sizes.iter().find(|size| size.name == name).map(|size| size.bytes);
         all = all.saturating_add(bytes.unwrap_or(u64::MAX));
         let bytes_max = slot_of(terms, name).map_or(terms.inputs_bytes_max, |slot| slot.bytes_max);
@@ -133,6 +162,7 @@ fn inputs(
     if all > terms.inputs_bytes_max {
         found.push(StandingDifference::Limit(StandingLimit::Inputs));
     }
+    if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
 /// Returns the slot that a file of this name belongs to, unless the name is a fixed file's.

@@ -7,6 +7,10 @@ use validator::{BindingError, HostPort};
 /// A bound of a standing approval that a request does not keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StandingDifference {
+    /// `x-standing` names another document, or none.
+    Reference,
+    /// The request has an extension key that no bound covers.
+    Extension,
     /// The host is another than `x-audience`.
     Host,
     /// The request names another host, or none.
@@ -61,6 +65,10 @@ impl fmt::Display for StandingDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| model::quote(text);
         match self {
+            Self::Reference => {
+                f.write_str("x-standing: the request names another document, or none")
+            }
+            Self::Extension => f.write_str("the request has an extension key that is not known"),
             Self::Host => f.write_str("x-audience: this host is another"),
             Self::Audience => f.write_str("x-audience: the request names another host, or none"),
             Self::Agent => f.write_str("agents: the request's agent is not listed"),

@@ -4,8 +4,11 @@
 
 mod admits;
 mod difference;
+mod standing_use;
 mod uses;
 
-pub use admits::{InputSize, admits};
+pub(crate) use admits::compare;
+pub use admits::{InputSize, admits, check_sizes};
 pub use difference::{StandingDifference, StandingLimit};
+pub use standing_use::StandingUse;
 pub use uses::{StandingUses, UseRefusal, check_use};

@@ -21,6 +21,14 @@ pub struct StandingUses {
     pub is_signed: bool,
 }
 
+impl StandingUses {
+    /// Returns the facts of a standing approval without any use.
+    #[must_use]
+    pub fn none(now: UtcTime) -> Self {
+        Self { now, uses: 0, uses_last_hour: 0, latest: None, is_revoked: false, is_signed: true }
+    }
+}
+
 model::closed_set! {
     /// The reason why a standing approval may not be used now.
     pub enum UseRefusal {

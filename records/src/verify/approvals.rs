@@ -1,11 +1,15 @@
 //! Verification of the approvals that a record states: each needs a signature file over the exact
-//! bytes of the request or over a batch that lists them, by a key that could approve at that time. It must never count a signature
-//! for another principal, use or time than its own, nor ignore a rejection.
+//! bytes of the request, over a batch that lists them, or over the standing approval that the run
+//! used, by a key that could approve at that time. It must never count a signature for another
+//! principal, use or time than its own, nor ignore a rejection.
 
 use model::UtcTime;
-use policies::{AllowedSigners, REJECT_NAMESPACE, SshSignature, VerifiedSshSignature};
+use policies::{
+    AllowedSigners, BatchError, REJECT_NAMESPACE, STANDING_NAMESPACE, SshSignature,
+    VerifiedSshSignature,
+};
 use serde_json::Value;
-use validator::{Draft, OwnerUid, PastRequest, Request};
+use validator::{Draft, OwnerUid, PastRequest, Request, StandingApproval};
 
 use crate::reason::split_reason;
 use crate::verify::inconsistency::principals;
@@ -25,26 +29,71 @@ pub(super) fn is_of_a_run(facts: &Value) -> bool {
 pub(super) fn check(
     facts: &Value,
     request: Result<&Request, ApprovalProblem>,
+    standing: Option<&StandingApproval>,
     signatures: &[(String, Vec<u8>)],
     approvers: &AllowedSigners,
 ) -> Result<usize, Vec<(String, ApprovalProblem)>> {
     let request = request.map_err(|problem| vec![("all".to_owned(), problem)])?;
+    let document = standing.map_or(ApprovedDocument::Request(request), ApprovedDocument::Standing);
     let mut problems = Vec::new();
     let rows = facts["approvals"].as_array().into_iter().flatten();
     for row in rows {
         let word = |key: &str| row[key].as_str().unwrap_or_default();
         let (principal, key) = (word("principal"), word("key"));
-        match check_approval(principal, key, request, signatures, approvers) {
+        match check_approval(principal, key, document, signatures, approvers) {
             Ok(()) => {}
             Err(problem) => problems.push((format!("{principal} {key}"), problem)),
         }
     }
-    if is_of_a_run(facts)
-        && let Some(name) = rejecting_principal(request, signatures, approvers)
-    {
-        problems.push((name, ApprovalProblem::Rejected));
+    let documents =
+        [Some(ApprovedDocument::Request(request)), standing.map(ApprovedDocument::Standing)];
+    for document in documents.into_iter().flatten().filter(|_| is_of_a_run(facts)) {
+        if let Some(name) = rejecting_principal(document, signatures, approvers) {
+            problems.push((name, ApprovalProblem::Rejected));
+        }
     }
     if problems.is_empty() { Ok(principals(facts).len()) } else { Err(problems) }
+}
+
+/// The document that the approvers have signed.
+#[derive(Clone, Copy)]
+enum ApprovedDocument<'d> {
+    Request(&'d Request),
+    Standing(&'d StandingApproval),
+}
+
+impl<'d> ApprovedDocument<'d> {
+    fn bytes(self) -> &'d [u8] {
+        match self {
+            Self::Request(request) => request.bytes(),
+            Self::Standing(standing) => standing.bytes(),
+        }
+    }
+
+    fn approved(self) -> UtcTime {
+        match self {
+            Self::Request(request) => request.approved(),
+            Self::Standing(standing) => {
+                let terms = standing.terms();
+                terms.approved.unwrap_or(terms.created)
+            }
+        }
+    }
+
+    fn is_approved_by(self, signature: &SshSignature) -> bool {
+        match self {
+            Self::Request(_) => signature.is_approval(),
+            Self::Standing(_) => signature.namespace() == STANDING_NAMESPACE,
+        }
+    }
+
+    /// Returns the bytes that the signature must cover.
+    fn message(self, signature: &SshSignature, file: &'d [u8]) -> Result<&'d [u8], BatchError> {
+        match self {
+            Self::Request(request) => signature.message_about(file, request),
+            Self::Standing(standing) => Ok(standing.bytes()),
+        }
+    }
 }
 
 /// Parses the request as of the time when the record was made.
@@ -62,18 +111,18 @@ pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<PastRequest, Approva
 fn check_approval(
     principal: &str,
     key: &str,
-    request: &Request,
+    document: ApprovedDocument<'_>,
     signatures: &[(String, Vec<u8>)],
     approvers: &AllowedSigners,
 ) -> Result<(), ApprovalProblem> {
     let mut nearest = ApprovalProblem::NoSignature;
     for (_, bytes) in signatures {
         let Ok(signature) = SshSignature::parse(bytes) else { continue };
-        if !signature.is_approval() || signature.key().fingerprint() != key {
+        if !document.is_approved_by(&signature) || signature.key().fingerprint() != key {
             continue;
         }
-        let at = request.approved();
-        let message = match signature.message_about(bytes, request) {
+        let at = document.approved();
+        let message = match document.message(&signature, bytes) {
             Ok(message) => message,
             Err(error) => {
                 nearest = ApprovalProblem::Signature(error.to_string());
@@ -91,9 +140,9 @@ fn check_approval(
     Err(nearest)
 }
 
-/// Returns the name of an authorized principal who rejected the request, if any.
+/// Returns the name of an authorized principal who rejected the document, if any.
 fn rejecting_principal(
-    request: &Request,
+    document: ApprovedDocument<'_>,
     signatures: &[(String, Vec<u8>)],
     approvers: &AllowedSigners,
 ) -> Option<String> {
@@ -102,8 +151,8 @@ fn rejecting_principal(
         if signature.namespace() != REJECT_NAMESPACE {
             return None;
         }
-        let verified = signature.verify(request.bytes()).ok()?;
-        entitled_principal(&verified, request.approved(), approvers)
+        let verified = signature.verify(document.bytes()).ok()?;
+        entitled_principal(&verified, document.approved(), approvers)
     })
 }
 

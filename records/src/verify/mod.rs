@@ -15,6 +15,7 @@ mod model;
 mod page;
 mod request_check;
 mod shape;
+mod standing;
 mod verdict;
 mod verification;
 

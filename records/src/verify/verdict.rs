@@ -20,6 +20,8 @@ pub struct VerifiedRecord {
     files: usize,
     log: Option<LogPosition>,
     approvals: usize,
+    /// The use of a standing approval that contains the run.
+    standing: Option<String>,
     not_checked: Vec<SkippedCheck>,
     /// The digest of the request, if it ran.
     request_run: Option<Sha256>,
@@ -115,6 +117,7 @@ impl VerifiedRecord {
             files: 0,
             log: None,
             approvals: 0,
+            standing: None,
             not_checked: replay.iter().map(|_| SkippedCheck::ReplayedRecord).collect(),
             request_run: request.filter(|_| started),
             record: None,
@@ -135,6 +138,10 @@ impl VerifiedRecord {
 
     pub(super) fn with_files(self, files: usize) -> Self {
         Self { files, ..self }
+    }
+
+    pub(super) fn with_standing(self, standing: Option<String>) -> Self {
+        Self { standing, ..self }
     }
 
     pub(super) fn with_approvals(self, approvals: usize) -> Self {
@@ -190,6 +197,13 @@ impl VerifiedRecord {
     #[must_use]
     pub fn log(&self) -> Option<&LogPosition> {
         self.log.as_ref()
+    }
+
+    /// Returns the use of the standing approval that was verified to contain the run, as
+    /// `use 3 of 200 of SA-…`.
+    #[must_use]
+    pub fn standing_checked(&self) -> Option<&str> {
+        self.standing.as_deref()
     }
 
     /// Returns the number of verified approvals.

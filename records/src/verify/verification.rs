@@ -4,7 +4,7 @@
 use std::os::fd::BorrowedFd;
 
 use model::{ResultId, Sha256, UtcTime};
-use validator::{Code, PastRequest, Severity, check_result};
+use validator::{Code, PastRequest, Severity, StandingApproval, check_result};
 
 use crate::attestation::front_matter;
 use crate::dsse::DsseEnvelope;
@@ -16,7 +16,7 @@ use crate::verify::inconsistency::{self, RequestTimes};
 use crate::verify::model::{ApprovalProblem, RECORD_BYTES_MAX};
 use crate::verify::shape::{self, RecordAge};
 use crate::verify::verdict::{SkippedCheck, VerifiedRecord};
-use crate::verify::{approvals, files, page, request_check};
+use crate::verify::{approvals, files, page, request_check, standing};
 use crate::verify_error::VerifyError;
 
 const SIGNATURE_BYTES_MAX: u64 = 64 * 1024;
@@ -65,15 +65,17 @@ impl<'a> Verification<'a> {
             // with every version.
             self.lint(&read.md);
         }
-        let mut approvals = 0;
+        let (mut approvals, mut standing) = (0, None);
         if read.signed_by.is_some() {
-            approvals = self.check_content(&read);
+            let host = attested.as_ref().and_then(TrustedStatement::place).map(|it| it.origin);
+            (approvals, standing) = self.check_content(&read, host.as_deref());
         }
         let id = self.record.parse::<ResultId>().ok();
         match (self.faults.is_empty(), id, read.signed_by) {
             (true, Some(id), Some(signed_by)) => {
                 let verified = VerifiedRecord::new(id, &read.front_matter, signed_by.fingerprint);
                 let verified = verified.with_files(files).with_approvals(approvals);
+                let verified = verified.with_standing(standing);
                 let verified = verified.of_record(read.sha256, read.front_matter);
                 let verified = match &attested {
                     Some(attested) => verified.with_log(attested.place()),
@@ -85,8 +87,13 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Checks schema, contradictions, text and request. Returns the number of verified approvals.
-    fn check_content(&mut self, read: &ParsedRecord) -> usize {
+    /// Checks schema, contradictions, text and request. Returns the number of verified approvals, and
+    /// the use of the standing approval as text. `host` is the origin of the log, if it was checked.
+    fn check_content(
+        &mut self,
+        read: &ParsedRecord,
+        host: Option<&str>,
+    ) -> (usize, Option<String>) {
         let file = format!("{}.md", self.record);
         let stated = !self.not_checked.contains(&SkippedCheck::Statement);
         let age = if stated { RecordAge::Stated } else { RecordAge::Older };
@@ -107,7 +114,32 @@ impl<'a> Verification<'a> {
             }
             _ => {}
         }
-        self.approvals(read, request)
+        let sidecars = self.sidecars(read);
+        let standing = match &request {
+            Some(Ok(request)) if approvals::is_of_a_run(&read.front_matter) => {
+                standing::check(&read.front_matter, request, &sidecars, host).unwrap_or_else(
+                    |problems| {
+                        let fault = |what| VerifyError::Inconsistency { file: file.clone(), what };
+                        self.faults.extend(problems.into_iter().map(fault));
+                        None
+                    },
+                )
+            }
+            _ => None,
+        };
+        let approval = standing.as_ref().map(|contained| &contained.approval);
+        let approvals = self.approvals(read, request, approval, &sidecars);
+        (approvals, standing.map(|contained| contained.text))
+    }
+
+    /// Returns the files next to the request whose digests are as stated.
+    fn sidecars(&self, read: &ParsedRecord) -> Vec<(String, Vec<u8>)> {
+        let sidecars = read.facts.request_sidecars();
+        sidecars
+            .filter_map(|(path, sha256)| {
+                Some((path.to_owned(), self.read_if_stated(path, sha256)?))
+            })
+            .collect()
     }
 
     fn read_record(&mut self) -> Option<ParsedRecord> {
@@ -191,7 +223,13 @@ impl<'a> Verification<'a> {
     }
 
     /// Verifies the approvals and returns their number.
-    fn approvals(&mut self, read: &ParsedRecord, request: Option<ParsedRequest>) -> usize {
+    fn approvals(
+        &mut self,
+        read: &ParsedRecord,
+        request: Option<ParsedRequest>,
+        standing: Option<&StandingApproval>,
+        signatures: &[(String, Vec<u8>)],
+    ) -> usize {
         let stated = approvals::are_stated(&read.front_matter);
         let Some(approvers) = self.trust.approvers() else {
             self.not_checked.extend(stated.then_some(SkippedCheck::Approvals));
@@ -202,18 +240,12 @@ impl<'a> Verification<'a> {
         }
         self.not_checked.extend((!stated).then_some(SkippedCheck::NoApproval));
         let Some(request) = request else { return 0 };
-        let signatures: Vec<(String, Vec<u8>)> = read
-            .facts
-            .request_sidecars()
-            .filter_map(|(path, sha256)| {
-                Some((path.to_owned(), self.read_if_stated(path, sha256)?))
-            })
-            .collect();
         let file = format!("{}.md", self.record);
         match approvals::check(
             &read.front_matter,
             request.as_deref().map_err(Clone::clone),
-            &signatures,
+            standing,
+            signatures,
             approvers,
         ) {
             Ok(count) => count,

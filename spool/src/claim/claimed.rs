@@ -21,6 +21,7 @@ use crate::hash_progress::HashProgress;
 use crate::lock::{FileLock, LockMode};
 use crate::paths::Spool;
 use crate::sidecars::Sidecars;
+use crate::standing::StoredStanding;
 use crate::sync;
 
 /// The origin of a request, which decides what happens to the original.
@@ -54,6 +55,10 @@ pub struct Claimed {
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
     pub(crate) hashed: Arc<HashProgress>,
+    /// The directory of the original, unless other users submit there.
+    pub(crate) beside: Option<PathBuf>,
+    /// The standing approval that the request names, once it was looked up.
+    standing: Option<StoredStanding>,
     /// Shows recovery that a process is working on this claim.
     _lock: FileLock,
 }
@@ -107,6 +112,17 @@ impl Claimed {
     #[must_use]
     pub fn ais(&self) -> &AisFile {
         &self.sidecars.ais
+    }
+
+    /// Keeps the standing approval that the request names, for its record.
+    pub fn keep_standing(&mut self, found: StoredStanding) {
+        self.standing = Some(found);
+    }
+
+    /// Returns the standing approval that was kept.
+    #[must_use]
+    pub fn standing(&self) -> Option<&StoredStanding> {
+        self.standing.as_ref()
     }
 
     /// Notes the id of the record of this request, which did not run, so that a crash leads to only
@@ -169,7 +185,9 @@ impl Spool {
         let inputs_path =
             inputs.map_or_else(|| parent.join(format!("{stem}.inputs")), Path::to_owned);
         let inputs = open_inputs(&inputs_path);
-        self.copy(read, file_name, sidecars, (inputs, inputs_path), origin, id)
+        let inputs = (inputs, inputs_path);
+        let (draft, claimed) = self.copy(read, file_name, sidecars, inputs, origin, id)?;
+        Ok((draft, Claimed { beside: Some(parent), ..claimed }))
     }
 
     /// Makes a claim. The rename of the finished directory puts it into `work/`, so a named claim
@@ -248,6 +266,8 @@ impl Spool {
                 inputs_path,
                 origin,
                 hashed: Arc::default(),
+                beside: None,
+                standing: None,
                 _lock: lock,
             },
         ))

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::MutexGuard;
 
 use model::{RequestId, ResultId, Sha256, UtcTime};
+use policies::standing::UseRefusal;
 
 use super::entry::LedgerNote;
 use super::file::{AppendOutcome, Ledger};
@@ -24,6 +25,7 @@ pub struct Begun {
     staged: Staged,
     result_id: ResultId,
     at: UtcTime,
+    use_number: Option<u64>,
 }
 
 impl Begun {
@@ -48,6 +50,13 @@ impl Begun {
     pub fn at(&self) -> UtcTime {
         self.at
     }
+
+    /// Returns the number of this use of the standing approval, if the run uses one. A replay uses
+    /// none up.
+    #[must_use]
+    pub fn use_number(&self) -> Option<u64> {
+        self.use_number
+    }
 }
 
 /// The reason why a request was not begun.
@@ -58,6 +67,13 @@ pub enum BeginError {
         staged: Box<Staged>,
         /// The earlier start, as the ledger has it.
         seen: PriorRun,
+    },
+    /// The standing approval may not be used once more. Returns the staged request.
+    UseRefused {
+        /// The staged request, from which the refusal is recorded.
+        staged: Box<Staged>,
+        /// The bound.
+        refusal: UseRefusal,
     },
     /// An error of the spool.
     Disk(SpoolError),
@@ -100,14 +116,17 @@ impl Spool {
         // The claim first, so that the claim of every ledger line exists.
         self.barrier().pass(&[&staged.claimed().directory]).map_err(BeginError::Disk)?;
         reach(Failpoint::ClaimDurable);
-        let intent = intent_of(&staged, &result_id, at, self.results());
+        let mut intent = intent_of(&staged, &result_id, at, self.results());
         let taken = self
             .ledger()
-            .with_lock(|ledger| ledger.append_start(&intent, staged.approved().request()));
+            .with_lock(|ledger| ledger.append_start(&mut intent, staged.approved(), at));
         let to = match taken.map_err(BeginError::Disk)? {
             AppendOutcome::Appended(to) => to,
             AppendOutcome::Refused(seen) => {
                 return Err(BeginError::Started { staged: Box::new(staged), seen });
+            }
+            AppendOutcome::UseRefused(refusal) => {
+                return Err(BeginError::UseRefused { staged: Box::new(staged), refusal });
             }
         };
         reach(Failpoint::IntentWritten);
@@ -119,7 +138,8 @@ impl Spool {
             noted => noted.map_err(BeginError::Disk)?,
         }
         reach(Failpoint::IntentDurable);
-        Ok(Begun { staged, result_id, at })
+        let use_number = intent.standing.map(|used| used.number);
+        Ok(Begun { staged, result_id, at, use_number })
     }
 
     /// Records durably that no tool was started for this line, so that the request can be submitted
@@ -134,7 +154,7 @@ impl Spool {
         self.make_durable(to)
     }
 
-    fn make_durable(&self, to: LedgerHead) -> Result<(), SpoolError> {
+    pub(crate) fn make_durable(&self, to: LedgerHead) -> Result<(), SpoolError> {
         // Release the ledger's mutex first, so that other threads can write their lines.
         let (path, file) = {
             let ledger = self.ledger();
@@ -172,6 +192,8 @@ fn intent_of(staged: &Staged, result_id: &ResultId, at: UtcTime, results: &Path)
         approval: grant.approval_text().to_owned(),
         hosts: Some(hosts),
         ais_nonce: staged.approved().ais_nonce().map(str::to_owned),
+        // The ledger assigns the number.
+        standing: None,
         replays: staged.claimed().replays().cloned(),
     }
 }

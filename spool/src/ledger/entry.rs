@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::LedgerKey;
 use super::model::Intent;
+use super::standing::StandingNote;
 
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -24,6 +25,10 @@ pub(crate) enum LedgerNote {
     Adopted(AdoptedRun),
     /// An operator had the ledger rebuilt.
     Ordered(RebuildNote),
+    /// A standing approval can be used from here on.
+    StandingAdmitted(StandingNote),
+    /// No run uses the standing approval from here on.
+    StandingRevoked(StandingNote),
 }
 
 /// The known facts of a run without its own line.
@@ -35,6 +40,9 @@ pub(crate) struct AdoptedRun {
     pub(crate) request_sha256: Option<String>,
     pub(crate) result_id: String,
     pub(crate) results: PathBuf,
+    /// The digest of the standing approval that the run used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) standing_sha256: Option<String>,
 }
 
 /// An operator's order to rebuild the ledger.
@@ -66,7 +74,7 @@ impl LedgerEntry {
                 let bytes = run.request_sha256.as_deref().map(LedgerKey::Bytes);
                 bytes.into_iter().chain([LedgerKey::RequestId(&run.request_id)]).collect()
             }
-            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => Vec::new(),
+            Self::Noted(_) => Vec::new(),
         }
     }
 
@@ -79,7 +87,7 @@ impl LedgerEntry {
                 ids.chain(request).map(String::as_str).collect()
             }
             Self::Noted(LedgerNote::Adopted(run)) => vec![&run.result_id, &run.request_id],
-            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => Vec::new(),
+            Self::Noted(_) => Vec::new(),
         }
     }
 
@@ -88,7 +96,7 @@ impl LedgerEntry {
         match self {
             Self::Begun(intent) => Some((&intent.result_id, &intent.results)),
             Self::Noted(LedgerNote::Adopted(run)) => Some((&run.result_id, &run.results)),
-            Self::Noted(LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_)) => None,
+            Self::Noted(_) => None,
         }
     }
 }

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use model::{ClaimId, RequestId, Sha256, UtcTime};
+use model::{ClaimId, RequestId, ResultId, Sha256, UtcTime};
+use policies::Approved;
+use policies::standing::{UseRefusal, check_use};
 use rustix::fs::{FlockOperation, flock, fstat, stat};
 use serde::Serialize;
-use validator::Request;
 
 use super::checksum::{self, LineChecksum, SealState};
 use super::entry::{LedgerEntry, LedgerNote};
@@ -18,6 +19,7 @@ use super::head::{HeadFile, LedgerHead};
 use super::keys::{self, LEDGER_BYTES_MAX, LedgerIndex, LedgerKey};
 use super::lines::{LINE_BYTES_MAX, LedgerLines, NextLedgerLine, line_at};
 use super::model::{Intent, PriorRun};
+use super::standing::{StandingLedger, StandingUseLine};
 use crate::error::SpoolError;
 use crate::lock::{LockMode, lock_file};
 
@@ -35,6 +37,7 @@ pub(crate) struct Ledger {
     keys: LedgerIndex,
     /// The used nonces. Only runs bound to an intent have one.
     nonces: HashSet<String>,
+    standing: StandingLedger,
     /// Claims whose tool was never started.
     released: HashSet<String>,
     lines: usize,
@@ -45,6 +48,8 @@ pub(super) enum AppendOutcome {
     /// The line ends there. It is not durable yet.
     Appended(LedgerHead),
     Refused(PriorRun),
+    /// The standing approval may not be used once more.
+    UseRefused(UseRefusal),
 }
 
 impl Ledger {
@@ -74,6 +79,7 @@ impl Ledger {
             seal: SealState::None,
             keys: LedgerIndex::default(),
             nonces: HashSet::new(),
+            standing: StandingLedger::default(),
             released: HashSet::new(),
             lines: 0,
             last_begun: None,
@@ -119,7 +125,7 @@ impl Ledger {
     }
 
     /// Calls `act` with every line read, while no other process reads or writes.
-    pub(super) fn with_lock<T>(
+    pub(crate) fn with_lock<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T, SpoolError>,
     ) -> Result<T, SpoolError> {
@@ -216,14 +222,36 @@ impl Ledger {
         }
         let keys = entry.keys();
         entries.extend(keys.into_iter().map(|key| self.keys.entry(key, self.read.bytes)));
-        if let LedgerEntry::Begun(intent) = entry {
-            self.last_begun = self.last_begun.max(intent.begun.parse().ok());
-            self.nonces.extend(intent.ais_nonce);
+        match entry {
+            LedgerEntry::Begun(intent) => {
+                let at = intent.begun.parse().ok();
+                self.last_begun = self.last_begun.max(at);
+                self.nonces.extend(intent.ais_nonce);
+                // A use stays spent even if no tool was started: it was counted before.
+                if let Some(used) = &intent.standing {
+                    self.standing.count_use(&used.sha256, at);
+                }
+            }
+            LedgerEntry::Noted(note) => self.add_standing_note(&note),
         }
         self.lines = number;
         self.seal = opened.seal;
         self.read = read;
         Ok(())
+    }
+
+    fn add_standing_note(&mut self, note: &LedgerNote) {
+        match note {
+            LedgerNote::StandingAdmitted(note) => self.standing.admit(note),
+            LedgerNote::StandingRevoked(note) => self.standing.revoke(note),
+            LedgerNote::Adopted(run) => {
+                if let Some(sha256) = &run.standing_sha256 {
+                    let at = run.result_id.parse::<ResultId>().ok().map(|id| id.at());
+                    self.standing.count_use(sha256, at);
+                }
+            }
+            LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_) => {}
+        }
     }
 
     /// Undoes the use of a request by a claim's line.
@@ -309,6 +337,10 @@ impl Ledger {
         &self.nonces
     }
 
+    pub(crate) fn standing(&self) -> &StandingLedger {
+        &self.standing
+    }
+
     pub(super) fn last_begun(&self) -> Option<UtcTime> {
         self.last_begun
     }
@@ -325,24 +357,38 @@ impl Ledger {
         self.released.contains(claim.as_str())
     }
 
-    /// Appends the line of a first start, or returns the earlier start.
+    /// Appends the line of a first start, or returns the earlier start. A use of a standing approval
+    /// gets its number here, while no other process can take it.
     pub(super) fn append_start(
         &mut self,
-        intent: &Intent,
-        request: &Request,
+        intent: &mut Intent,
+        approved: &Approved,
+        at: UtcTime,
     ) -> Result<AppendOutcome, SpoolError> {
         let again = intent.replays.is_some();
+        let request = approved.request();
         let seen = self.look_up(&request.sha256(), request.id())?.filter(|_| !again);
         // A replay uses its envelope up too: an envelope allows a single run.
         let nonce = intent.ais_nonce.clone().filter(|nonce| self.nonces.contains(nonce));
-        match seen.or(nonce.map(|nonce| PriorRun::SameNonce { nonce })) {
-            Some(seen) => Ok(AppendOutcome::Refused(seen)),
-            None => self.append(intent).map(AppendOutcome::Appended),
+        if let Some(seen) = seen.or(nonce.map(|nonce| PriorRun::SameNonce { nonce })) {
+            return Ok(AppendOutcome::Refused(seen));
         }
+        if let Some(used) = approved.grant().standing().filter(|_| !again) {
+            let sha256 = used.approval().sha256().to_string();
+            let uses = self.standing.uses(&sha256, at);
+            // A standing approval that was never admitted has no use left.
+            let number = uses
+                .map_or(Err(UseRefusal::Revoked), |uses| check_use(used.approval().terms(), &uses));
+            match number {
+                Ok(number) => intent.standing = Some(StandingUseLine { sha256, number }),
+                Err(refusal) => return Ok(AppendOutcome::UseRefused(refusal)),
+            }
+        }
+        self.append(intent).map(AppendOutcome::Appended)
     }
 
     /// Appends a line and returns its end. The line is not durable yet.
-    pub(super) fn append(&mut self, entry: &impl Serialize) -> Result<LedgerHead, SpoolError> {
+    pub(crate) fn append(&mut self, entry: &impl Serialize) -> Result<LedgerHead, SpoolError> {
         let json = serde_json::to_vec(entry)
             .map_err(|error| SpoolError::io(&self.path, "write a line")(error.into()))?;
         let (line, _) = checksum::seal(json, self.read.sum);

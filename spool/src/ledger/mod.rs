@@ -22,6 +22,7 @@ mod lines;
 mod model;
 mod rebuild;
 mod scan;
+mod standing;
 
 pub use self::model::PriorRun;
 pub use begin::{BeginError, Begun, UsedNonces};
@@ -31,10 +32,11 @@ pub use rebuild::{LedgerOrder, RebuildSummary, RunFacts, rebuild_ledger};
 
 pub(crate) use self::model::Intent;
 pub(crate) use checksum::LineChecksum;
-pub(crate) use entry::LedgerEntry;
+pub(crate) use entry::{LedgerEntry, LedgerNote};
 pub(crate) use file::Ledger;
 pub(crate) use head::{HEAD_FILE, HeadFile, LedgerHead};
 pub(crate) use scan::{each_line, results_of};
+pub(crate) use standing::StandingNote;
 
 #[cfg(test)]
 mod tests;

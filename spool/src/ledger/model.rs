@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::keys::LedgerKey;
+use super::standing::StandingUseLine;
 use crate::claim::ReplaySource;
 
 /// One line of the ledger.
@@ -30,6 +31,9 @@ pub(crate) struct Intent {
     /// The nonce of the AIS envelope that binds the request to an intent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ais_nonce: Option<String>,
+    /// The standing approval that the run uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) standing: Option<StandingUseLine>,
     /// The record whose run is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replays: Option<ReplaySource>,

@@ -38,6 +38,8 @@ pub struct RunFacts {
     pub request_id: String,
     /// The digest of the request.
     pub request_sha256: String,
+    /// The digest of the standing approval that the run used.
+    pub standing_sha256: Option<String>,
 }
 
 /// The result of rebuilding a ledger.
@@ -118,12 +120,12 @@ fn missing_entries(
 /// Returns the entry of a run known by its record, or only by the name of its result.
 fn adopted_entry(places: &SpoolPaths, facts: Option<RunFacts>, id: &str) -> Option<LedgerEntry> {
     let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
-    let (request_id, request_sha256) = match facts {
-        Some(facts) => (facts.request_id, Some(facts.request_sha256)),
-        None => (named, None),
+    let (request_id, request_sha256, standing_sha256) = match facts {
+        Some(facts) => (facts.request_id, Some(facts.request_sha256), facts.standing_sha256),
+        None => (named, None, None),
     };
     let (result_id, results) = (id.to_owned(), places.results.clone());
-    let run = AdoptedRun { request_id, request_sha256, result_id, results };
+    let run = AdoptedRun { request_id, request_sha256, result_id, results, standing_sha256 };
     Some(LedgerEntry::Noted(LedgerNote::Adopted(run)))
 }
 

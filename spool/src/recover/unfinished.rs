@@ -28,6 +28,7 @@ pub struct UnfinishedRun {
     policy_sha256: Sha256,
     approval: String,
     hosts: Option<Vec<String>>,
+    standing: Option<(Sha256, u64)>,
     never_started: bool,
     _lock: FileLock,
 }
@@ -105,6 +106,12 @@ impl UnfinishedRun {
         self.hosts.as_deref()
     }
 
+    /// Returns the digest of the standing approval that the run uses, and the number of the use.
+    #[must_use]
+    pub fn standing(&self) -> Option<(Sha256, u64)> {
+        self.standing
+    }
+
     /// Returns whether the ledger notes that no tool was started.
     #[must_use]
     pub fn never_started(&self) -> bool {
@@ -149,6 +156,11 @@ impl UnfinishedRun {
             policy_name: intent.policy_name,
             approval: intent.approval,
             hosts: intent.hosts,
+            standing: intent
+                .standing
+                .map(|used| used.sha256.parse().map(|sha256| (sha256, used.number)))
+                .transpose()
+                .map_err(|_| wrong("read the standing approval"))?,
             note,
             claim,
             results,

@@ -1,6 +1,6 @@
 //! The values from which a request's text is made. Only the check of the text decides.
 
-use model::{Language, RequestId, Sha256, UtcTime};
+use model::{Language, RequestId, Sha256, StandingReference, UtcTime};
 
 use super::line::OneLine;
 use crate::monty::PureCode;
@@ -49,6 +49,8 @@ pub struct Composition {
     pub agent: Option<ComposedAgent>,
     /// `x-audience`.
     pub audience: Option<OneLine>,
+    /// `x-standing`.
+    pub standing: Option<StandingReference>,
 }
 
 /// The work to run, and the sections that state it.

@@ -81,6 +81,9 @@ fn front_matter(of: &Composition) -> String {
         front.optional("  accesscontrol", agent.accesscontrol.as_ref());
     }
     front.optional("x-audience", of.audience.as_ref());
+    if let Some(standing) = &of.standing {
+        front.quoted("x-standing", &standing.to_string());
+    }
     format!("---\n{}---\n", front.0)
 }
 

@@ -49,6 +49,7 @@ impl Composition {
             requester: request.requester().map(str::parse).transpose()?,
             agent: agent(request)?,
             audience: request.audience().map(str::parse).transpose()?,
+            standing: request.standing().cloned(),
         })
     }
 }

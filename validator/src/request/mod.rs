@@ -4,7 +4,7 @@
 mod intent;
 mod model;
 
-use ::model::{Language, RequestId, Sha256, UtcTime};
+use ::model::{Language, RequestId, Sha256, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
@@ -194,6 +194,18 @@ impl Request {
     #[must_use]
     pub fn agent(&self) -> Option<&RequestAgent> {
         self.parts.agent.as_ref()
+    }
+
+    /// `x-standing`: the standing approval that the request uses.
+    #[must_use]
+    pub fn standing(&self) -> Option<&StandingReference> {
+        self.parts.standing.as_ref()
+    }
+
+    /// The extension keys that this version does not read.
+    #[must_use]
+    pub fn unknown_extensions(&self) -> &[String] {
+        &self.parts.unknown_extensions
     }
 
     /// The intent of the request, as a digest that filling in the approval does not change.

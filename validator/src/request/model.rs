@@ -1,6 +1,6 @@
 //! The values of a request's text, and its owner. Only a [`super::Request`] proves a check.
 
-use model::{Language, RequestId, UtcTime};
+use model::{Language, RequestId, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
@@ -95,6 +95,8 @@ pub(crate) struct RequestParts {
     pub(crate) requester: Option<String>,
     pub(crate) audience: Option<String>,
     pub(crate) agent: Option<RequestAgent>,
+    pub(crate) standing: Option<StandingReference>,
+    pub(crate) unknown_extensions: Vec<String>,
 }
 
 /// The user who owns a file, as the kernel reports it.

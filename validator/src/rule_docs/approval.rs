@@ -192,3 +192,20 @@ pub(super) static REJECTED: RuleDoc = RuleDoc {
         accepted("an unknown key", Situation("A rejection by a key that policy does not list.")),
     ],
 };
+
+pub(super) static STANDING: RuleDoc = RuleDoc {
+    code: Code::ApprovalStanding,
+    severity: RuleSeverity::Error,
+    decided_by: LATER,
+    source: "docs/standing-approvals.md",
+    why: "A standing approval bounds every run that uses it. A request that differs anywhere was \
+          not approved.",
+    remedy: "Correct the request where the message says so, or have it approved by itself.",
+    examples: &[
+        rejected("a value beyond the bound", Situation("`last` is 4000; the bound is 3650.")),
+        rejected("used up", Situation("`uses_max` is 200, and 200 runs have used it.")),
+        rejected("ended", Situation("`not_after_utc` passed while the request waited.")),
+        accepted("within all bounds", Situation("Every word, file and limit is admitted.")),
+        accepted("the last use", Situation("`uses_max` is 200, and 199 runs have used it.")),
+    ],
+};

@@ -1,7 +1,7 @@
 //! A standing approval as it was read. Only [`super::read`] makes one, so it proves the form. It says
 //! nothing about its signatures, its time or its uses.
 
-use model::{Language, Sha256, StandingId, UtcTime};
+use model::{Language, Sha256, StandingId, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input, is_plain_path};
 use crate::limits::CpuCores;
@@ -33,6 +33,12 @@ impl StandingApproval {
     #[must_use]
     pub fn sha256(&self) -> Sha256 {
         self.sha256
+    }
+
+    /// The id and the digest, by which requests name it.
+    #[must_use]
+    pub fn reference(&self) -> StandingReference {
+        StandingReference { id: self.terms.id.clone(), sha256: self.sha256 }
     }
 
     /// The bounds of the runs.

@@ -76,12 +76,33 @@ impl StandingApproval {
     /// # Errors
     /// All violations, at least one of them an error.
     pub fn read(bytes: &[u8], file_name: &str, now: UtcTime) -> Result<Self, Vec<Violation>> {
+        Self::read_by(bytes, (file_name, now), ProseRules::Enforced)
+    }
+
+    /// Reads a document that was admitted before. The rules about its prose grow stricter with every
+    /// version, and do not end what a person has signed.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_recorded(
+        bytes: &[u8],
+        file_name: &str,
+        now: UtcTime,
+    ) -> Result<Self, Vec<Violation>> {
+        Self::read_by(bytes, (file_name, now), ProseRules::Skipped)
+    }
+
+    fn read_by(
+        bytes: &[u8],
+        (file_name, now): (&str, UtcTime),
+        prose_rules: ProseRules,
+    ) -> Result<Self, Vec<Violation>> {
         let context = CheckContext {
             file_name,
             file_name_severity: Severity::Error,
             approval_severity: Severity::Error,
             now,
-            prose_rules: ProseRules::Enforced,
+            prose_rules,
         };
         let (violations, standing) = read(bytes, &context);
         standing.ok_or(violations)

@@ -52,5 +52,9 @@ fn facts(result: &std::path::Path) -> Option<RunFacts> {
     }
     let claims = records::claims(result)?;
     let text = |key: &str| claims.get(key)?.as_str().map(str::to_owned);
-    Some(RunFacts { request_id: text("request_id")?, request_sha256: text("request_sha256")? })
+    Some(RunFacts {
+        request_id: text("request_id")?,
+        request_sha256: text("request_sha256")?,
+        standing_sha256: claims["standing"]["sha256"].as_str().map(str::to_owned),
+    })
 }

@@ -1,0 +1,192 @@
+//! Standing approvals: the admission of a submitted one, and the one that a request names. Must
+//! never store a document that its policy, host or signers do not admit.
+
+use std::sync::Arc;
+
+use ::model::{ResultId, UtcTime};
+use policies::standing::StandingUses;
+use policies::{
+    AdmissionEvidence, FoundStanding, StandingEvidence, admission_violations, rejected_by,
+};
+use records::RecordSubject;
+use spool::{Claimed, StoredStanding, SubmissionState};
+use validator::{Code, Draft, Request, StandingApproval, Violation};
+
+use super::model::{DecisionFacts, RecordInput, RecordedRequest};
+use super::request_context::RequestContext;
+use crate::log_event::{self, LogEvent, LogEventFields};
+use crate::model::DaemonError;
+use crate::system;
+
+/// The end of the submission of a standing approval.
+pub(crate) enum StandingOutcome {
+    /// It is stored, or revoked.
+    Stored(SubmissionState),
+    /// It was refused, with a record.
+    Refused(RecordedRequest),
+}
+
+impl RequestContext<'_> {
+    /// Stores a submitted standing approval, or revokes it if a person rejected it.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: the daemon's disk or key failed.
+    pub(crate) fn admit_standing(
+        &self,
+        draft: &Draft,
+        claimed: Claimed,
+    ) -> Result<StandingOutcome, DaemonError> {
+        let now = system::now();
+        let approval = match StandingApproval::read(draft.bytes(), draft.file_name(), now) {
+            Ok(approval) => Arc::new(approval),
+            Err(violations) => return self.refuse_standing(draft, claimed, violations),
+        };
+        let found = self.with_stored_signatures(approval, &claimed, now)?;
+        let terms = found.approval.terms();
+        let reference = found.approval.reference();
+        let known = self.host.spool.standing(&reference, now)?;
+        let rejected = self
+            .rules
+            .trust
+            .signers()
+            .and_then(|signers| rejected_by(&found.approval, &found.signatures, signers, now));
+        let (proof, event) = match (known, rejected) {
+            (Some(state), _) if state.revoked_by.is_some() => {
+                let by = state.revoked_by.unwrap_or_default();
+                let problem = format!("{}: was revoked by {by}", terms.id);
+                return self.refuse_standing(draft, claimed, vec![standing_violation(&problem)]);
+            }
+            (Some(_), Some(by)) => {
+                (self.host.spool.revoke_standing(&found, &by, now)?, LogEvent::StandingRevoked)
+            }
+            (_, _) => {
+                let violations = self.admission_violations(&found, now)?;
+                if !violations.is_empty() {
+                    return self.refuse_standing(draft, claimed, violations);
+                }
+                (self.host.spool.admit_standing(&found, now)?, LogEvent::StandingAdmitted)
+            }
+        };
+        let fields = LogEventFields { request: Some(terms.id.as_str()), ..Default::default() };
+        log_event::log(event, &fields);
+        Ok(StandingOutcome::Stored(self.host.spool.finish_standing(claimed, &proof)?))
+    }
+
+    /// Adds the signatures that the store has, so that a rejection counts for ever.
+    fn with_stored_signatures(
+        &self,
+        approval: Arc<StandingApproval>,
+        claimed: &Claimed,
+        now: UtcTime,
+    ) -> Result<StoredStanding, DaemonError> {
+        let mut signatures = claimed.signatures().to_vec();
+        let mut unread = claimed.unread_signatures().to_vec();
+        if let Some(stored) = self.host.spool.stored_standing(&approval.reference(), now)? {
+            let is_new = |it: &policies::SignatureFile| {
+                !claimed.signatures().iter().any(|one| one.bytes == it.bytes)
+            };
+            signatures.extend(stored.signatures.into_iter().filter(is_new));
+            unread.extend(stored.unread);
+        }
+        Ok(StoredStanding { approval, signatures, unread })
+    }
+
+    fn admission_violations(
+        &self,
+        found: &StoredStanding,
+        now: UtcTime,
+    ) -> Result<Vec<Violation>, DaemonError> {
+        let reference = found.approval.reference();
+        let admitted = self.host.spool.admitted_standing(&reference.id)?;
+        if admitted.is_some_and(|sha256| sha256 != reference.sha256) {
+            let problem = format!("{}: admitted before with other bytes", reference.id);
+            return Ok(vec![standing_violation(&problem).hint("give it a new standing_id")]);
+        }
+        let evidence = AdmissionEvidence {
+            signatures: &found.signatures,
+            unread_signatures: &found.unread,
+            signers: self.rules.trust.signers(),
+            origin: Some(self.host.log.origin()),
+            now,
+        };
+        Ok(admission_violations(&found.approval, &self.rules.policy, &evidence))
+    }
+
+    fn refuse_standing(
+        &self,
+        draft: &Draft,
+        claimed: Claimed,
+        violations: Vec<Violation>,
+    ) -> Result<StandingOutcome, DaemonError> {
+        let result = self.draft_result(None, |at| ResultId::for_refused(at, &draft.sha256()))?;
+        self.note_result_id(|| claimed.note_result(result.result_id()))?;
+        let decided = DecisionFacts::undecided();
+        let subject = RecordSubject::Unusable {
+            file_name: draft.file_name(),
+            bytes: draft.bytes(),
+            request_id: None,
+        };
+        let input = RecordInput {
+            violations: &violations,
+            decided: &decided,
+            ..RecordInput::of(subject, claimed.signatures())
+        };
+        let published = self.record(&input, result)?;
+        let originals = self.host.spool.quarantine_claim(claimed, &published.receipt)?;
+        Ok(StandingOutcome::Refused(RecordedRequest::of(published, -1, violations, originals)))
+    }
+
+    /// Looks up the standing approval that a request names, and keeps it for the record. One that
+    /// lies next to the caller's own request is admitted first.
+    ///
+    /// # Errors
+    /// [`DaemonError`]: the store or the ledger cannot be read.
+    pub(super) fn find_standing(
+        &self,
+        request: &Request,
+        claimed: &mut Claimed,
+        now: UtcTime,
+    ) -> Result<Option<StandingUses>, DaemonError> {
+        let Some(reference) = request.standing() else { return Ok(None) };
+        if claimed.replays().is_some() {
+            // A replay uses nothing up, and is decided by the record of its original.
+            let beside = self.host.spool.standing_beside(claimed, reference, now)?;
+            return Ok(beside.map(|found| {
+                claimed.keep_standing(found);
+                StandingUses::none(now)
+            }));
+        }
+        let mut state = self.host.spool.standing(reference, now)?;
+        if state.is_none()
+            && let Some(beside) = self.host.spool.standing_beside(claimed, reference, now)?
+            && self.admission_violations(&beside, now)?.is_empty()
+        {
+            let _stored = self.host.spool.admit_standing(&beside, now)?;
+            state = self.host.spool.standing(reference, now)?;
+        }
+        Ok(state.map(|state| {
+            claimed.keep_standing(state.stored);
+            state.uses
+        }))
+    }
+}
+
+/// Returns the evidence about the standing approval that was kept.
+pub(super) fn evidence(
+    kept: Option<&StoredStanding>,
+    uses: Option<StandingUses>,
+) -> StandingEvidence<'_> {
+    match (kept, uses) {
+        (Some(kept), Some(uses)) => StandingEvidence::Found(FoundStanding {
+            approval: &kept.approval,
+            signatures: &kept.signatures,
+            unread: &kept.unread,
+            uses,
+        }),
+        _ => StandingEvidence::Missing,
+    }
+}
+
+fn standing_violation(problem: &str) -> Violation {
+    Violation::error(Code::ApprovalStanding, problem)
+}

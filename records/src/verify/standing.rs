@@ -1,0 +1,104 @@
+//! Verification that a run stayed within the standing approval that its record states. It needs the
+//! record alone: the document, the request, the chosen values and the sizes are in it. It must never
+//! pass over a bound that it cannot read.
+
+use std::collections::BTreeMap;
+
+use model::{Sha256, UtcTime};
+use policies::standing::{InputSize, admits};
+use serde_json::Value;
+use validator::{Request, StandingApproval};
+
+use crate::verify::inconsistency::number;
+
+/// A run within its standing approval.
+pub(super) struct ContainedRun {
+    pub(super) approval: StandingApproval,
+    /// As "use 3 of 200 of SA-…".
+    pub(super) text: String,
+}
+
+/// Returns the standing approval of the run, or `None` if the run used none.
+///
+/// # Errors
+/// Each statement of the record that contradicts the document, or a bound that the run exceeded.
+pub(super) fn check(
+    facts: &Value,
+    request: &Request,
+    sidecars: &[(String, Vec<u8>)],
+    host: Option<&str>,
+) -> Result<Option<ContainedRun>, Vec<String>> {
+    let stated = &facts["standing"];
+    if stated.is_null() {
+        return match request.standing() {
+            Some(named) => Err(vec![format!("standing is null and the request uses {named}")]),
+            None => Ok(None),
+        };
+    }
+    let approval = document(facts, stated, sidecars).map_err(|problem| vec![problem])?;
+    let terms = approval.terms();
+    let mut problems = Vec::new();
+    let sizes = input_sizes(stated);
+    let sizes: Vec<InputSize<'_>> =
+        sizes.iter().map(|(name, bytes)| InputSize { name, bytes: *bytes }).collect();
+    // Without a log, the host that made the record is not known.
+    match admits(&approval, request, host.unwrap_or(&terms.audience), &sizes) {
+        Ok(binding) if binding.parameters != parameters(stated) => {
+            problems.push("standing: the parameters are not those of the command".to_owned());
+        }
+        Ok(_) => {}
+        Err(differences) => {
+            problems.extend(differences.iter().map(|it| format!("beyond {}: {it}", terms.id)));
+        }
+    }
+    let begun = facts["started_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
+    if begun.is_some_and(|at| at < terms.not_before || at >= terms.not_after) {
+        problems.push(format!("beyond {}: started_utc is outside its time", terms.id));
+    }
+    let used = number(&stated["use"]);
+    if used.is_some_and(|used| used == 0 || used > terms.uses_max) {
+        problems.push(format!("beyond {}: use is {}", terms.id, stated["use"]));
+    }
+    if number(&stated["uses_max"]) != Some(terms.uses_max) || stated["id"] != terms.id.as_str() {
+        problems.push("standing: the id or uses_max is not that of the document".to_owned());
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let text = match used {
+        Some(used) => format!("use {used} of {} of {}", terms.uses_max, terms.id),
+        None => format!("replay of a use of {}", terms.id),
+    };
+    Ok(Some(ContainedRun { approval, text }))
+}
+
+/// Finds the document by its digest and reads it as of the time of the record.
+fn document(
+    facts: &Value,
+    stated: &Value,
+    sidecars: &[(String, Vec<u8>)],
+) -> Result<StandingApproval, String> {
+    let sha256 = stated["sha256"].as_str().unwrap_or_default();
+    let found = sidecars.iter().find(|(_, bytes)| Sha256::of(bytes).to_string() == sha256);
+    let (path, bytes) =
+        found.ok_or_else(|| "standing: no file in request/ has its digest".to_owned())?;
+    let made = facts["created_utc"].as_str().and_then(|text| text.parse().ok());
+    let made = made.ok_or_else(|| "created_utc: not a time".to_owned())?;
+    let name = path.rsplit('/').next().unwrap_or(path);
+    StandingApproval::read_recorded(bytes, name, made).map_err(|violations| {
+        let first = violations.first().map_or("not readable", |it| it.message.as_str());
+        format!("{path}: {first}")
+    })
+}
+
+fn input_sizes(stated: &Value) -> Vec<(String, u64)> {
+    let rows = stated["inputs"].as_array().into_iter().flatten();
+    rows.filter_map(|row| Some((row["name"].as_str()?.to_owned(), number(&row["size_bytes"])?)))
+        .collect()
+}
+
+fn parameters(stated: &Value) -> BTreeMap<String, String> {
+    let rows = stated["parameters"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    rows.filter_map(|row| Some((text(&row["name"])?, text(&row["value"])?))).collect()
+}

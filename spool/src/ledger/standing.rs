@@ -1,0 +1,151 @@
+//! The uses of standing approvals, counted from the lines of the ledger. A use is counted as soon
+//! as its line is written, whatever becomes of its run.
+
+use std::collections::{HashMap, VecDeque};
+
+use model::UtcTime;
+use policies::standing::StandingUses;
+use serde::{Deserialize, Serialize};
+
+/// `uses_per_hour_max` is about this many seconds.
+const HOUR_SEC: i64 = 3600;
+
+/// The use of a standing approval by a run, in the line of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StandingUseLine {
+    /// The digest of the standing approval.
+    pub(crate) sha256: String,
+    /// The number of this use, from 1.
+    #[serde(rename = "use")]
+    pub(crate) number: u64,
+}
+
+/// An admission or a revocation of a standing approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StandingNote {
+    pub(crate) standing_id: String,
+    pub(crate) sha256: String,
+    /// The time, in UTC.
+    pub(crate) at: String,
+    /// The person and the key by which it was revoked, or the uid of the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<String>,
+}
+
+#[derive(Default)]
+struct StandingCounts {
+    admitted_id: Option<String>,
+    revoked_by: Option<String>,
+    uses: u64,
+    latest: Option<UtcTime>,
+    /// The times of the uses within an hour before the latest one, in seconds since 1970.
+    last_hour: VecDeque<i64>,
+}
+
+/// The state of every standing approval, by the digest of its file.
+#[derive(Default)]
+pub(crate) struct StandingLedger {
+    by_digest: HashMap<String, StandingCounts>,
+}
+
+impl StandingLedger {
+    pub(super) fn admit(&mut self, note: &StandingNote) {
+        self.counts(&note.sha256).admitted_id = Some(note.standing_id.clone());
+    }
+
+    pub(super) fn revoke(&mut self, note: &StandingNote) {
+        let by = note.by.clone().unwrap_or_default();
+        self.counts(&note.sha256).revoked_by.get_or_insert(by);
+    }
+
+    /// Counts a use at this time.
+    pub(super) fn count_use(&mut self, sha256: &str, at: Option<UtcTime>) {
+        let counts = self.counts(sha256);
+        counts.uses = counts.uses.saturating_add(1);
+        let Some(at) = at else { return };
+        counts.latest = counts.latest.max(Some(at));
+        counts.last_hour.push_back(at.unix());
+        let begin = counts.latest.unwrap_or(at).unix().saturating_sub(HOUR_SEC);
+        // The clock never runs backwards between two uses, so the oldest are at the front.
+        while counts.last_hour.front().is_some_and(|at| *at <= begin) {
+            counts.last_hour.pop_front();
+        }
+    }
+
+    fn counts(&mut self, sha256: &str) -> &mut StandingCounts {
+        self.by_digest.entry(sha256.to_owned()).or_default()
+    }
+
+    /// Returns the uses so far, unless the standing approval was never admitted here.
+    pub(crate) fn uses(&self, sha256: &str, now: UtcTime) -> Option<StandingUses> {
+        let counts = self.by_digest.get(sha256).filter(|it| it.admitted_id.is_some())?;
+        let begin = now.unix().saturating_sub(HOUR_SEC);
+        let last_hour = counts.last_hour.iter().filter(|at| **at > begin).count();
+        Some(StandingUses {
+            now,
+            uses: counts.uses,
+            uses_last_hour: u64::try_from(last_hour).unwrap_or(u64::MAX),
+            latest: counts.latest,
+            is_revoked: counts.revoked_by.is_some(),
+            // The decision has verified the signatures.
+            is_signed: true,
+        })
+    }
+
+    /// Returns the digest that was admitted under this id.
+    pub(crate) fn admitted_digest(&self, id: &str) -> Option<&str> {
+        let found = self.by_digest.iter().find(|(_, it)| it.admitted_id.as_deref() == Some(id));
+        found.map(|(sha256, _)| sha256.as_str())
+    }
+
+    /// Returns the person who revoked it.
+    pub(crate) fn revoked_by(&self, sha256: &str) -> Option<&str> {
+        self.by_digest.get(sha256)?.revoked_by.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> UtcTime {
+        UtcTime::from_unix(1_770_000_000 + second)
+    }
+
+    fn note() -> StandingNote {
+        let (standing_id, sha256) = ("SA-20260209-160501Z-means".to_owned(), "aa".to_owned());
+        StandingNote { standing_id, sha256, at: at(0).to_string(), by: None }
+    }
+
+    #[test]
+    fn uses_are_counted_in_all_and_within_an_hour() {
+        let mut ledger = StandingLedger::default();
+        ledger.count_use("aa", Some(at(0)));
+        assert!(ledger.uses("aa", at(0)).is_none());
+        ledger.admit(&note());
+        for second in [0, 1, 3599, 3600] {
+            ledger.count_use("aa", Some(at(second)));
+        }
+        let uses = |second: i64| ledger.uses("aa", at(second)).unwrap();
+        assert_eq!((uses(3600).uses, uses(3600).latest), (5, Some(at(3600))));
+        // A use at second 0 is out of the hour that ends with second 3600.
+        assert_eq!([3600, 3601, 7199, 7200].map(|it| uses(it).uses_last_hour), [3, 2, 1, 0]);
+        assert_eq!(ledger.admitted_digest("SA-20260209-160501Z-means"), Some("aa"));
+        assert!(!uses(3600).is_revoked);
+        ledger.revoke(&StandingNote { by: Some("alice".to_owned()), ..note() });
+        assert!(ledger.uses("aa", at(3600)).unwrap().is_revoked);
+        assert_eq!(ledger.revoked_by("aa"), Some("alice"));
+    }
+
+    /// A use whose time is unknown counts for ever, and for no hour.
+    #[test]
+    fn a_use_without_a_time_is_counted() {
+        let mut ledger = StandingLedger::default();
+        ledger.admit(&note());
+        ledger.count_use("aa", None);
+        let uses = ledger.uses("aa", at(0)).unwrap();
+        assert_eq!((uses.uses, uses.uses_last_hour, uses.latest), (1, 0, None));
+    }
+}
