@@ -18,6 +18,7 @@ fn preview_of(scene: &DecisionScene, request: Request, policy: &Policy) -> Decis
         signers: scene.signers.as_ref(),
         origin: scene.origin.as_deref(),
         ledger: scene.ledger.clone(),
+        standing: policies::StandingEvidence::NotQueried,
         permission: policies::PermissionEvidence::NotQueried,
         ais: policies::AisEvidence {
             file: &policies::AisFile::Missing,

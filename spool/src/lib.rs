@@ -51,7 +51,10 @@ mod sidecars;
 mod slot;
 mod stage;
 mod standing;
+mod standing_drafts;
+mod standing_history;
 pub mod state;
+mod stored_standing;
 mod submit;
 mod sync;
 mod undeclared;
@@ -91,5 +94,10 @@ pub use reserve::ReserveInUse;
 pub use shortage::Shortage;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged};
-pub use standing::{StandingState, StoredProof, StoredStanding, stored_standing_references};
+pub use standing::{StandingState, StoredProof, stored_standing_references};
+pub use standing_drafts::SeenDrafts;
+pub use standing_history::{
+    StandingHistory, StandingRevocation, StandingUseEntry, read_stored_standing, standing_histories,
+};
+pub use stored_standing::StoredStanding;
 pub use submit::{SubmissionFiles, SubmitOutcome};

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use model::{Sha256, StandingId, StandingReference, UtcTime};
-use policies::SignatureFile;
 use policies::standing::StandingUses;
 use rustix::fs::OFlags;
 use validator::{REQUEST_BYTES_MAX, StandingApproval};
@@ -24,27 +23,8 @@ use crate::ledger::{LedgerNote, StandingNote};
 use crate::paths::{Spool, make_dir};
 use crate::publish::SubmissionState;
 use crate::sidecars::Sidecars;
+use crate::stored_standing::StoredStanding;
 use crate::sync;
-
-/// A standing approval with its signatures, as stored or as found next to a request.
-#[derive(Debug)]
-pub struct StoredStanding {
-    /// The document.
-    pub approval: Arc<StandingApproval>,
-    /// The signatures.
-    pub signatures: Vec<SignatureFile>,
-    /// The signature files that were not read, each with the reason.
-    pub unread: Vec<String>,
-}
-
-impl StoredStanding {
-    /// Returns the document and its signatures, by file name.
-    pub fn files(&self) -> impl Iterator<Item = (String, &[u8])> {
-        let document = (format!("{}.md", self.approval.terms().id), self.approval.bytes());
-        let signatures = self.signatures.iter().map(|it| (it.name.clone(), it.bytes.as_slice()));
-        std::iter::once(document).chain(signatures)
-    }
-}
 
 /// The proof that a standing approval is stored, and that the ledger has its admission or its
 /// revocation. Its submission may be removed.
@@ -240,7 +220,7 @@ fn place(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Returns the standing approval of this reference in a directory.
-fn standing_in(
+pub(crate) fn standing_in(
     directory: &Path,
     reference: &StandingReference,
     now: UtcTime,

@@ -24,6 +24,7 @@ mod service;
 mod skip;
 pub mod slowdown;
 mod snapshot;
+mod standing;
 mod subordinate_ids;
 mod terminal;
 pub mod timing;
@@ -41,6 +42,7 @@ pub use screen::TmuxScreen;
 pub use service::{Service, ServiceConfig};
 pub use skip::skip;
 pub use snapshot::assert_snapshot;
+pub use standing::{STANDING_HOST, STANDING_NAMESPACE, SavedStanding, StandingText};
 pub use subordinate_ids::{RUN_UIDS, with_user_range};
 pub use terminal::{at_a_terminal, at_a_terminal_with};
 

@@ -27,6 +27,8 @@ pub struct RequestText {
     memory_mb: u32,
     time_sec: u32,
     edits: Vec<(String, String)>,
+    /// New values of lines of the front matter, by key.
+    lines: Vec<(&'static str, String)>,
 }
 
 fn output_of(command: &mut Command, input: &[u8]) -> String {
@@ -65,6 +67,7 @@ impl RequestText {
             memory_mb: 256,
             time_sec: 20,
             edits: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -105,6 +108,12 @@ impl RequestText {
         self
     }
 
+    /// Replaces the value of a key of the front matter.
+    pub fn line(mut self, key: &'static str, value: &str) -> Self {
+        self.lines.push((key, value.to_owned()));
+        self
+    }
+
     #[must_use]
     #[track_caller]
     pub fn text(&self) -> String {
@@ -139,6 +148,11 @@ impl RequestText {
         for (from, to) in &self.edits {
             assert!(text.contains(from), "{from:?} is not in\n{text}");
             text = text.replacen(from, to, 1);
+        }
+        for (key, value) in &self.lines {
+            let begin = text.find(&format!("\n{key}: ")).unwrap() + 1;
+            let end = begin + text[begin..].find('\n').unwrap();
+            text.replace_range(begin..end, &format!("{key}: {value}"));
         }
         text
     }

@@ -61,8 +61,9 @@ pub use approval_fill::{FillError, FilledRequest, fill_approval, fill_placeholde
 pub use code::Code;
 pub use command::{command_words, shell_words};
 pub use compose::{
-    ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
-    NotOneLine, NotReprintable, OneLine, quote_words,
+    ComposedAgent, ComposedExample, ComposedInput, ComposedOutput, ComposedRisk, ComposedSlot,
+    ComposedWork, Composition, NotOneLine, NotReprintable, OneLine, StandingComposition,
+    quote_words,
 };
 pub use confusable::{are_alike, comparable_spellings, misleading_reason};
 pub use declarations::{ExpectedOutput, Input, is_plain_path};
@@ -81,7 +82,7 @@ pub use rule_docs::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};
 pub use standing::{
     Binding, BindingError, InputSlot, NamePattern, ParameterKind, StandingApproval, StandingInput,
-    StandingParameter, StandingTerms, TemplateWord, TextAlphabet, WordValue, bind,
+    StandingParameter, StandingTerms, TemplateWord, TextAlphabet, WordValue, bind, compose_use,
 };
 pub use violation::{Severity, Violation};
 pub use warnings::{input_warnings, reveal_line};

@@ -19,6 +19,7 @@ use crate::commands::approve::approve::ApproveCommand;
 use crate::commands::approve::explain::{self, ExplainCommand};
 use crate::commands::approve::reject::{self, RejectCommand};
 use crate::commands::approve::review::{self, ReviewCommand};
+use crate::commands::approve::standing::{self, StandingCommand};
 use crate::commands::authorization::ais;
 use crate::commands::authorization::gate::{self, GateCommand};
 use crate::commands::authorization::permission::{self, PermissionCommand};
@@ -70,6 +71,8 @@ pub(crate) enum CliCommand {
     Approve(ApproveCommand),
     /// Sign a rejection, which is final
     Reject(RejectCommand),
+    /// Draft, list, show and revoke standing approvals
+    Standing(StandingCommand),
     /// Check whether an agent may call a tool, with the AANA gate
     Gate(GateCommand),
     /// Verify results: signatures, digests, statement, log, approvals
@@ -130,6 +133,7 @@ impl CliCommand {
             Self::Explain(args) => explain::explain(&args),
             Self::Approve(args) => approve::approve::approve(&args),
             Self::Reject(args) => reject::reject(&args),
+            Self::Standing(args) => standing::standing(&args),
             Self::Gate(args) => gate::gate(&args),
             Self::Verify(args) => verify::verify(&args),
             Self::Replay(args) => replay::replay(&args),

@@ -12,10 +12,10 @@ Example: toolexec mcp --spool /var/spool/toolexec --agent core
 
 For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools:
 draft_tool_request, lint_tool_request, request_status, wait_for_result, read_result, list_runtimes,
-check_permission. The server has no key, and approves, submits and runs nothing. It writes only to
-drafts/ and reads only results/ and public/ of the spool. Where the kernel has Landlock, it drops
-every other right to files, and all TCP, before it reads the first message. Files named here are
-read once, at the start.
+list_standing_approvals, check_permission. The server has no key, and approves, submits and runs
+nothing. It writes only to drafts/ and reads only results/ and public/ of the spool. Where the
+kernel has Landlock, it drops every other right to files, and all TCP, before it reads the first
+message. Files named here are read once, at the start.
 Exit status: 0 the client has disconnected; 3 usage or internal error.")]
 pub(crate) struct McpCommand {
     /// Serve this spool

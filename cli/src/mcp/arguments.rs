@@ -2,14 +2,13 @@
 //! sets are parsed here and nowhere else, so that no later value can contain a path.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use model::{ClosedSet, Language, RequestId, ResultId};
+use model::{ClosedSet, Language, RequestId, ResultId, StandingReference};
 use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use validator::{RiskLevel, Sensitivity};
-
-use crate::commands::request::draft::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC};
 
 /// A value of a closed set of the request schema.
 pub(super) struct ClosedSetArgument<T>(pub(super) T);
@@ -71,19 +70,55 @@ impl JsonSchema for AnyId {
     }
 }
 
+/// The reference of a standing approval. It is parsed, so it cannot be a path.
+pub(super) struct StandingArgument(pub(super) StandingReference);
+
+impl<'de> Deserialize<'de> for StandingArgument {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let typed = Cow::<str>::deserialize(from)?;
+        typed.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl JsonSchema for StandingArgument {
+    fn schema_name() -> Cow<'static, str> {
+        "StandingReference".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^SA-.+@sha256:[0-9a-f]{64}$" })
+    }
+}
+
+/// Without standing, purpose, language, words, risk, justification and sensitivity are required
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DraftArguments {
+    /// The reference of a standing approval from list_standing_approvals. It states purpose,
+    /// language, words, outputs, hosts, network_rationale, risk, sensitivity and audience: leave
+    /// them out.
+    #[serde(default)]
+    pub(super) standing: Option<StandingArgument>,
+    /// The value of each parameter of the standing approval, as a string
+    #[serde(default)]
+    pub(super) parameters: BTreeMap<String, String>,
     /// The reason for the run, in one sentence
-    pub(super) purpose: String,
+    #[serde(default)]
+    pub(super) purpose: Option<String>,
     /// The last part of the request id, in letters, digits and dashes
     /// [default: derived from the purpose]
     #[serde(default)]
     pub(super) slug: Option<String>,
-    pub(super) language: ClosedSetArgument<Language>,
+    #[serde(default)]
+    pub(super) language: Option<ClosedSetArgument<Language>>,
     /// The command as separate words, such as ["python", "stats.py", "/in/table.csv",
     /// "/out/mean.json"]. No shell runs it: pipes, redirections and expansions are refused. Put
     /// them into a script.
+    #[serde(default)]
     pub(super) words: Vec<String>,
     /// The files that the command reads as /in/NAME, including scripts. Each must be given here.
     #[serde(default)]
@@ -99,35 +134,45 @@ pub(super) struct DraftArguments {
     #[serde(default)]
     pub(super) network_rationale: Option<String>,
     /// Processor cores as a decimal number in a string, such as "2" or "0.5"
-    #[serde(default = "cpu")]
-    pub(super) cpu: String,
-    /// Memory in MiB
-    #[serde(default = "memory_mb")]
-    pub(super) memory_mb: u64,
-    /// Wall time in seconds
-    #[serde(default = "time_sec")]
-    pub(super) time_sec: u64,
+    /// [default: 1, or that of the standing approval]
+    #[serde(default)]
+    pub(super) cpu: Option<String>,
+    /// Memory in MiB [default: 256, or that of the standing approval]
+    #[serde(default)]
+    pub(super) memory_mb: Option<u64>,
+    /// Wall time in seconds [default: 60, or that of the standing approval]
+    #[serde(default)]
+    pub(super) time_sec: Option<u64>,
     /// Your estimate of the risk. The approver sees it.
-    pub(super) risk: ClosedSetArgument<RiskLevel>,
+    #[serde(default)]
+    pub(super) risk: Option<ClosedSetArgument<RiskLevel>>,
     /// The justification of the run, in one line. The approver sees it.
-    pub(super) justification: String,
+    #[serde(default)]
+    pub(super) justification: Option<String>,
     /// The sensitivity of the data
-    pub(super) sensitivity: ClosedSetArgument<Sensitivity>,
+    #[serde(default)]
+    pub(super) sensitivity: Option<ClosedSetArgument<Sensitivity>>,
     /// The host that may run the request
     #[serde(default)]
     pub(super) audience: Option<String>,
 }
 
-fn cpu() -> String {
-    DRAFT_CPU.to_owned()
-}
-
-fn memory_mb() -> u64 {
-    DRAFT_MEMORY_MB
-}
-
-fn time_sec() -> u64 {
-    DRAFT_TIME_SEC
+impl DraftArguments {
+    /// Returns the names of the given arguments that a standing approval fixes.
+    pub(super) fn fixed(&self) -> Vec<&'static str> {
+        let all = [
+            ("purpose", self.purpose.is_some()),
+            ("language", self.language.is_some()),
+            ("words", !self.words.is_empty()),
+            ("outputs", !self.outputs.is_empty()),
+            ("hosts", !self.hosts.is_empty()),
+            ("network_rationale", self.network_rationale.is_some()),
+            ("risk", self.risk.is_some()),
+            ("sensitivity", self.sensitivity.is_some()),
+            ("audience", self.audience.is_some()),
+        ];
+        all.into_iter().filter_map(|(name, is_given)| is_given.then_some(name)).collect()
+    }
 }
 
 /// Exactly one of text and base64 is required

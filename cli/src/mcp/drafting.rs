@@ -1,20 +1,24 @@
 //! The tool `draft_tool_request`: `toolexec draft` into `drafts/` of the spool, with files from the
-//! call. A draft that would be refused is reported and not written. Nothing is ever replaced.
+//! call. A draft that would be refused is reported and not written. Nothing is ever replaced. A
+//! draft may use a standing approval that the daemon published; no argument states its bounds.
 
 use std::fs::{self, File};
 use std::io::{Seek as _, Write as _};
 
+use policies::Policy;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde_json::{Value, json};
-use validator::{Composition, RequestedBy};
+use validator::{Composition, RequestedBy, StandingApproval};
 
 use super::arguments::{DraftArguments, InputArgument};
 use super::linting::rules_of;
+use super::published_standing;
 use super::server_state::ServerState;
 use super::write_quota::disk_usage;
 use crate::args::Format;
-use crate::commands::request::draft::DraftCommand;
-use crate::commands::request::draft::{DraftInput, create_draft, lint};
+use crate::commands::request::draft::{
+    DraftCommand, DraftInput, create_draft, create_standing_draft, lint,
+};
 use crate::failure::Failure;
 
 /// Limit of all inputs of a draft together.
@@ -34,6 +38,7 @@ pub(super) fn draft(
     state: &ServerState,
     arguments: DraftArguments,
 ) -> Result<DraftAnswer, Failure> {
+    let standing = standing_approval(state, &arguments)?;
     let inputs = arguments.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
@@ -47,8 +52,13 @@ pub(super) fn draft(
     let policy = state.policy()?;
     let rules = rules_of(policy.as_deref());
     let judge = |composition: &Composition| lint(composition, &rules);
-    let drafted =
-        create_draft(&typed, inputs, INPUT_BYTES_MAX, &judge).map_err(without_option_dashes)?;
+    let drafted = match &standing {
+        None => create_draft(&typed, inputs, INPUT_BYTES_MAX, &judge),
+        Some(standing) => {
+            create_standing_draft(&typed, standing, inputs, (INPUT_BYTES_MAX, &judge))
+        }
+    };
+    let drafted = drafted.map_err(without_option_dashes)?;
     let mut answer = drafted.json();
     answer["violations"] = json!(drafted.violations());
     let is_written = !answer["request"].is_null();
@@ -56,18 +66,45 @@ pub(super) fn draft(
         state.quota.add_written(taken_bytes);
     }
     answer["written"] = is_written.into();
-    answer["next"] = next(is_written).into();
+    answer["next"] = next(is_written, standing.is_some(), policy.as_deref()).into();
     Ok(if is_written { DraftAnswer::Written(answer) } else { DraftAnswer::NotWritten(answer) })
 }
 
-fn next(is_written: bool) -> &'static str {
-    match is_written {
-        true => {
-            "A person must review and approve it; you cannot. Give them the id, then call \
-             request_status or wait_for_result."
-        }
-        false => "Nothing was written. Fix the violations and draft again.",
+fn next(is_written: bool, uses_standing: bool, policy: Option<&Policy>) -> &'static str {
+    if !is_written {
+        "Nothing was written. Fix the violations and draft again."
+    } else if !uses_standing {
+        "A person must review and approve it; you cannot. Give them the id, then call \
+         request_status or wait_for_result."
+    } else if policy.is_some_and(Policy::takes_standing_drafts) {
+        "The daemon runs it if the standing approval can be used now. Call request_status or \
+         wait_for_result."
+    } else {
+        "A person must submit it; you cannot. It uses a standing approval, so no person signs it. \
+         Give them the id, then call request_status or wait_for_result."
     }
+}
+
+/// Returns the standing approval that the draft uses. Arguments that it fixes are refused.
+fn standing_approval(
+    state: &ServerState,
+    arguments: &DraftArguments,
+) -> Result<Option<StandingApproval>, Failure> {
+    let Some(reference) = &arguments.standing else {
+        return match arguments.parameters.is_empty() {
+            true => Ok(None),
+            false => Err(Failure::Message(
+                "parameters: only a standing approval has any; help: give standing too".into(),
+            )),
+        };
+    };
+    let fixed = arguments.fixed();
+    if !fixed.is_empty() {
+        let names = fixed.join(", ");
+        let why = "stated by the standing approval; help: leave them out";
+        return Err(Failure::Message(format!("{names}: {why}")));
+    }
+    published_standing::named(state, &reference.0).map(Some)
 }
 
 /// Returns the arguments as if typed for `toolexec draft`.
@@ -82,9 +119,11 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
     Ok(DraftCommand {
         purpose: arguments.purpose,
         slug: arguments.slug,
-        language: arguments.language.0,
+        language: arguments.language.map(|it| it.0),
         words: arguments.words,
         command: None,
+        standing: None,
+        parameters: arguments.parameters.into_iter().collect(),
         inputs: Vec::new(),
         outputs: outputs.collect::<Result<_, _>>()?,
         hosts: arguments.hosts,
@@ -92,9 +131,9 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
         cpu: arguments.cpu,
         memory_mb: arguments.memory_mb,
         time_sec: arguments.time_sec,
-        risk: arguments.risk.0,
+        risk: arguments.risk.map(|it| it.0),
         justification: arguments.justification,
-        sensitivity: arguments.sensitivity.0,
+        sensitivity: arguments.sensitivity.map(|it| it.0),
         requested_by: RequestedBy::CoreDraft,
         requester: None,
         audience: arguments.audience,

@@ -8,6 +8,7 @@ mod confine;
 mod drafting;
 mod linting;
 mod permission;
+mod published_standing;
 mod reading;
 mod recorded_outcome;
 mod request_status;
@@ -15,6 +16,7 @@ mod resources;
 mod runtimes;
 mod server;
 mod server_state;
+mod standing_approvals;
 mod untrusted_markers;
 mod write_quota;
 

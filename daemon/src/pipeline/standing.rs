@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ::model::{ResultId, UtcTime};
 use policies::standing::StandingUses;
 use policies::{
-    AdmissionEvidence, FoundStanding, StandingEvidence, admission_violations, rejected_by,
+    AdmissionEvidence, FoundStanding, REJECT_NAMESPACE, SignatureFile, SshSignature,
+    StandingEvidence, admission_violations, rejected_by,
 };
 use records::RecordSubject;
 use spool::{Claimed, StoredStanding, SubmissionState};
@@ -14,6 +15,7 @@ use validator::{Code, Draft, Request, StandingApproval, Violation};
 
 use super::model::{DecisionFacts, RecordInput, RecordedRequest};
 use super::request_context::RequestContext;
+use crate::held_requests;
 use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::model::DaemonError;
 use crate::system;
@@ -60,7 +62,8 @@ impl RequestContext<'_> {
                 (self.host.spool.revoke_standing(&found, &by, now)?, LogEvent::StandingRevoked)
             }
             (_, _) => {
-                let violations = self.admission_violations(&found, now)?;
+                let mut violations = self.admission_violations(&found, now)?;
+                violations.extend(rejection_without_effect(&claimed));
                 if !violations.is_empty() {
                     return self.refuse_standing(draft, claimed, violations);
                 }
@@ -69,6 +72,11 @@ impl RequestContext<'_> {
         };
         let fields = LogEventFields { request: Some(terms.id.as_str()), ..Default::default() };
         log_event::log(event, &fields);
+        let published = match event {
+            LogEvent::StandingAdmitted => self.host.spool.publish_standing(&found.approval),
+            _ => self.host.spool.unpublish_standing(&terms.id),
+        };
+        held_requests::warn_if_failed(published);
         Ok(StandingOutcome::Stored(self.host.spool.finish_standing(claimed, &proof)?))
     }
 
@@ -82,9 +90,8 @@ impl RequestContext<'_> {
         let mut signatures = claimed.signatures().to_vec();
         let mut unread = claimed.unread_signatures().to_vec();
         if let Some(stored) = self.host.spool.stored_standing(&approval.reference(), now)? {
-            let is_new = |it: &policies::SignatureFile| {
-                !claimed.signatures().iter().any(|one| one.bytes == it.bytes)
-            };
+            let is_new =
+                |it: &SignatureFile| !claimed.signatures().iter().any(|one| one.bytes == it.bytes);
             signatures.extend(stored.signatures.into_iter().filter(is_new));
             unread.extend(stored.unread);
         }
@@ -185,6 +192,17 @@ pub(super) fn evidence(
         }),
         _ => StandingEvidence::Missing,
     }
+}
+
+/// A rejection that does not count must not look like one that does.
+fn rejection_without_effect(claimed: &Claimed) -> Option<Violation> {
+    let is_rejection = |file: &&SignatureFile| {
+        SshSignature::parse(&file.bytes).is_ok_and(|it| it.namespace() == REJECT_NAMESPACE)
+    };
+    let file = claimed.signatures().iter().find(is_rejection)?;
+    let message = format!("{}: this rejection does not count", ::model::escape_line(&file.name));
+    let hint = "sign it with a key that allowed_signers lists for this namespace";
+    Some(Violation::error(Code::ApprovalSignature, message).hint(hint))
 }
 
 fn standing_violation(problem: &str) -> Violation {

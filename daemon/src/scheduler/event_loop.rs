@@ -61,6 +61,7 @@ impl EventLoop<'_, '_> {
         held_requests::warn_if_failed(spool.remove_all_running());
         held_requests::warn_if_failed(spool.remove_waiting());
         held_requests::warn_if_failed(spool.remove_permissions());
+        held_requests::warn_if_failed(spool.publish_all_standing(system::now()));
         log_event::log(LogEvent::Starting, &LogEventFields::default());
         self.publish(DaemonState::Starting, None);
         self.settle()?;

@@ -15,7 +15,9 @@ use spool::{DaemonState, Inbox, OperatorOrder};
 
 use super::event::LoopEvent;
 use super::fitness::HostFitness;
-use super::model::{EmptyListing, FileIdentity, LoopConfig, StopState, WorkerControl};
+use super::model::{
+    EmptyListing, FileIdentity, LoopConfig, StandingDrafts, StopState, WorkerControl,
+};
 use super::publisher::{LoopSnapshot, StatusPublisher};
 use super::window::SubmissionWindow;
 use crate::held_requests::{DecisionDigest, HeldRequests, SubmissionStamp};
@@ -44,6 +46,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) ignored: BTreeMap<String, FileIdentity>,
     /// While it is unchanged, a rescan need not list the directory.
     pub(super) empty_listing: Option<EmptyListing>,
+    pub(super) drafts: StandingDrafts,
     pub(super) scan_wanted: bool,
     /// Listing a large directory must leave time for other work.
     pub(super) next_scan: Instant,

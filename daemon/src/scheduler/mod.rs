@@ -17,6 +17,7 @@ mod reload;
 mod retention;
 mod scan;
 mod shortage;
+mod standing_drafts;
 mod watch;
 mod window;
 mod worker;
@@ -32,7 +33,7 @@ use std::time::Instant;
 use spool::Inbox;
 
 pub use self::model::LoopConfig;
-use self::model::StopState;
+use self::model::{StandingDrafts, StopState};
 use crate::held_requests::HeldRequests;
 use crate::metrics::MetricsSettings;
 use crate::model::DaemonError;
@@ -99,6 +100,7 @@ impl DaemonService {
                 held: HeldRequests::default(),
                 ignored: BTreeMap::new(),
                 empty_listing: None,
+                drafts: StandingDrafts::default(),
                 scan_wanted: true,
                 next_scan: now,
                 next_rescan: now,

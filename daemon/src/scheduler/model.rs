@@ -4,7 +4,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use notify::RecommendedWatcher;
 use spool::retention::RetentionPolicy;
+use spool::{Inbox, SeenDrafts};
 
 /// The settings of the event loop.
 pub struct LoopConfig {
@@ -41,4 +43,14 @@ pub(super) struct WorkerControl {
 pub(super) struct EmptyListing {
     pub(super) changed_at: (i64, i64),
     pub(super) listed: Instant,
+}
+
+/// The open directory `drafts/`, while policy allows to take drafts from it.
+#[derive(Default)]
+pub(super) struct StandingDrafts {
+    pub(super) directory: Option<Inbox>,
+    pub(super) watcher: Option<RecommendedWatcher>,
+    pub(super) seen: SeenDrafts,
+    /// The last error, which is logged once.
+    pub(super) reported: Option<String>,
 }

@@ -42,6 +42,7 @@ impl EventLoop<'_, '_> {
             // The next rescan tries again.
             return Ok(());
         }
+        self.take_standing_drafts();
         let dropbox = Arc::clone(&self.dropbox);
         let changed_at = dropbox.changed_at()?;
         if self.is_still_empty(changed_at) {

@@ -108,6 +108,26 @@ impl<'v, 's> Approvers<'v, 's> {
         }
     }
 
+    /// Applies the rules about the people who signed.
+    pub(super) fn judge(&self, class: RiskLevel, findings: &mut Findings) {
+        if self.signers.is_some() {
+            self.signatures(findings);
+        } else {
+            let reason = "allowed_signers is not configured, so no signature can be verified";
+            let hint = "set allowed_signers in the daemon's configuration";
+            findings.refuse_pending(
+                RuleName::ApprovalSignature,
+                Code::ApprovalSignature,
+                reason,
+                hint,
+            );
+        }
+        self.revoked(findings);
+        self.self_approval(findings);
+        self.count(class, findings);
+        self.principal(findings);
+    }
+
     /// Reports the same rules if no signature is required. The requester must be known even then.
     pub(super) fn report_not_applicable(&self, why: &str, findings: &mut Findings) {
         let of_signers = [
@@ -138,7 +158,7 @@ impl<'v, 's> Approvers<'v, 's> {
         by_text || self.votes.requesters.iter().any(signed)
     }
 
-    pub(super) fn signatures(&self, findings: &mut Findings) {
+    fn signatures(&self, findings: &mut Findings) {
         const RULE: RuleName = RuleName::ApprovalSignature;
         let verified = self.votes.approvals.len();
         let unusable = self.unusable(false);
@@ -162,7 +182,7 @@ impl<'v, 's> Approvers<'v, 's> {
         self.hold_or_refuse(findings, (RULE, Code::ApprovalSignature), reason, hint);
     }
 
-    pub(super) fn revoked(&self, findings: &mut Findings) {
+    fn revoked(&self, findings: &mut Findings) {
         const RULE: RuleName = RuleName::ApprovalRevoked;
         let revoked = self.unusable(true);
         if revoked.is_empty() {
@@ -176,7 +196,7 @@ impl<'v, 's> Approvers<'v, 's> {
         }
     }
 
-    pub(super) fn self_approval(&self, findings: &mut Findings) {
+    fn self_approval(&self, findings: &mut Findings) {
         const RULE: RuleName = SELF_RULE;
         if self.requester_missing {
             let reason = "the requester is unknown, but approval.requester_required is true";
@@ -201,7 +221,7 @@ impl<'v, 's> Approvers<'v, 's> {
         }
     }
 
-    pub(super) fn count(&self, class: RiskLevel, findings: &mut Findings) {
+    fn count(&self, class: RiskLevel, findings: &mut Findings) {
         const RULE: RuleName = RuleName::ApprovalCount;
         let (people, min) = (self.approver_count(), self.min);
         if people >= min {
@@ -216,7 +236,7 @@ impl<'v, 's> Approvers<'v, 's> {
         self.hold_or_refuse(findings, (RULE, Code::ApprovalCount), reason, hint);
     }
 
-    pub(super) fn principal(&self, findings: &mut Findings) {
+    fn principal(&self, findings: &mut Findings) {
         const RULE: RuleName = RuleName::ApprovalPrincipal;
         if self.approvers.is_empty() {
             findings.not_applicable(RULE, "no approver's signature verified");

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use validator::{Code, Request, RiskLevel};
+use validator::{Request, RiskLevel};
 
 use super::approvers::Approvers;
 use super::document::SignedDocument;
@@ -56,7 +56,7 @@ pub(crate) fn judge(
         submitter::judge(&people, rules, &evidence.submission, findings)
     } else {
         findings.not_applicable(RuleName::ApprovalSubmitter, "the policy requires signatures");
-        judge_signatures(&people, class, evidence.signers.is_some(), findings);
+        people.judge(class, findings);
         Some(format!("signed by {} of {min}", people.approver_count()))
     };
     let (signed, touches, standing) = (people.signed(), people.touches(), basis.into_use());
@@ -68,24 +68,6 @@ pub(crate) fn judge(
         expires,
         standing,
     })
-}
-
-/// Applies the rules about the people who signed.
-pub(super) fn judge_signatures(
-    people: &Approvers<'_, '_>,
-    class: RiskLevel,
-    has_signers: bool,
-    findings: &mut Findings,
-) {
-    if has_signers {
-        people.signatures(findings);
-    } else {
-        no_signers(findings);
-    }
-    people.revoked(findings);
-    people.self_approval(findings);
-    people.count(class, findings);
-    people.principal(findings);
 }
 
 /// Returns the risk class of a request, the reason for it, and the required number of approvers.
@@ -114,10 +96,4 @@ fn verified_signatures<'s>(
     votes.requesters.extend(own.requesters);
     votes.too_many |= own.too_many;
     Some(votes)
-}
-
-fn no_signers(findings: &mut Findings) {
-    let reason = "allowed_signers is not configured, so no signature can be verified";
-    let hint = "set allowed_signers in the daemon's configuration";
-    findings.refuse_pending(RuleName::ApprovalSignature, Code::ApprovalSignature, reason, hint);
 }

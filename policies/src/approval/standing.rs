@@ -8,7 +8,6 @@ use validator::{Code, Request, RiskLevel, StandingApproval, StandingTerms, Viola
 
 use super::approvers::Approvers;
 use super::document::SignedDocument;
-use super::judge::judge_signatures;
 use super::model::SignatureFile;
 use super::signers::AllowedSigners;
 use super::verified_signatures::{SignatureCheck, VerifiedSignatures};
@@ -210,7 +209,7 @@ pub fn admission_violations(
     let (class, _, min) = requirements(None, terms, policy);
     // The requester is known for each request that uses it.
     let people = Approvers::of_standing(document, &known, evidence.signers, min);
-    judge_signatures(&people, class, evidence.signers.is_some(), &mut findings);
+    people.judge(class, &mut findings);
     findings.violations
 }
 

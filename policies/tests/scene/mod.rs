@@ -168,6 +168,7 @@ impl DecisionScene {
             signers: self.signers.as_ref(),
             origin: self.origin.as_deref(),
             ledger: self.ledger.clone(),
+            standing: policies::StandingEvidence::NotQueried,
             permission: self.permission,
             ais,
             binaries: &self.binaries,

@@ -15,14 +15,14 @@ use std::process::{Command, Stdio};
 use policies::standing::{InputSize, StandingUses, UseRefusal, admits, check_use};
 use validator::StandingApproval;
 
-use scene::{Generator, StandingCase, TestRequest, at};
+use scene::{Generator, StandingCase, TestReference, TestRequest, at};
 
 fn differences(
     standing: &StandingApproval,
     request: &TestRequest,
     host: &str,
 ) -> Option<Vec<String>> {
-    let parsed = request.parse()?;
+    let parsed = request.parse(standing)?;
     let sizes: Vec<_> = request.sizes().collect();
     let sizes: Vec<_> =
         sizes.iter().map(|(name, bytes)| InputSize { name, bytes: *bytes }).collect();
@@ -122,6 +122,9 @@ const CHANGES: &[(&str, Change, &str)] = &[
     ("no agent", |it| it.agent = None, "agent is not listed"),
     ("another host", |it| it.audience = Some("desk-2".into()), "names another host"),
     ("no host", |it| it.audience = None, "names another host"),
+    ("another document", |it| it.reference = TestReference::OtherBytes, "x-standing"),
+    ("no standing approval", |it| it.reference = TestReference::None, "x-standing"),
+    ("an extension key", |it| it.extra = "x-other: \"1\"\n", "extension key"),
     ("another approver", |it| it.approved_by = "alice".into(), "approved_by"),
     ("another time of approval", |it| it.approved = "2026-02-09T16:12:01Z".into(), "approved_utc"),
 ];

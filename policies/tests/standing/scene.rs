@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use model::{Sha256, UtcTime};
+use model::{Sha256, StandingReference, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Draft,
     FileLocation, OneLine, OwnerUid, Request, RequestedBy, StandingApproval, quote_words,
@@ -172,6 +172,28 @@ pub(super) struct TestRequest {
     pub(super) constraints: Vec<String>,
     pub(super) risk: &'static str,
     pub(super) sensitivity: &'static str,
+    pub(super) reference: TestReference,
+    /// Lines of the front matter that the composition does not have.
+    pub(super) extra: &'static str,
+}
+
+/// The standing approval that a request names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TestReference {
+    Its,
+    OtherBytes,
+    None,
+}
+
+impl TestReference {
+    fn of(self, standing: &StandingApproval) -> Option<StandingReference> {
+        let its = standing.reference();
+        match self {
+            Self::Its => Some(its),
+            Self::OtherBytes => Some(StandingReference { sha256: Sha256::of(b"other"), ..its }),
+            Self::None => None,
+        }
+    }
 }
 
 impl TestRequest {
@@ -196,6 +218,8 @@ impl TestRequest {
             constraints: SEED.map(str::to_owned).to_vec(),
             risk: "low",
             sensitivity: "internal",
+            reference: TestReference::Its,
+            extra: "",
         }
     }
 
@@ -209,7 +233,7 @@ impl TestRequest {
     }
 
     /// Parses the text of the request. `None` if it is not well-formed.
-    pub(super) fn parse(&self) -> Option<Request> {
+    pub(super) fn parse(&self, standing: &StandingApproval) -> Option<Request> {
         let line = |text: &str| text.parse::<OneLine>().ok();
         let hosts: Option<Vec<OneLine>> = self.hosts.iter().map(|host| line(host)).collect();
         let composition = Composition {
@@ -255,8 +279,14 @@ impl TestRequest {
                 Some(audience) => Some(line(audience)?),
                 None => None,
             },
+            standing: self.reference.of(standing),
         };
-        let bytes = composition.to_text().into_bytes();
+        let text = composition.to_text().replacen(
+            "request_type:",
+            &format!("{}request_type:", self.extra),
+            1,
+        );
+        let bytes = text.into_bytes();
         let draft = Draft::new(bytes, "TR-20260210-000000Z-means.md", OwnerUid::new(0)).ok()?;
         draft.check(FileLocation::Spool, at("2026-02-10T00:00:00Z")).verdict.ok()
     }

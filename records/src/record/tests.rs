@@ -85,6 +85,7 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
         approval: "signed by alice",
         approvals: &[],
         touches: &[],
+        standing: None,
         backend: "confined",
         executor_version: "0",
         run: Some(ran),

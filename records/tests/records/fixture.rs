@@ -211,6 +211,7 @@ impl RecordCase {
             approval: "unsigned, by the invoker",
             approvals: &self.approvals,
             touches: &[],
+            standing: None,
             replay_of: None,
             backend: "confined",
             executor_version: "0.1.0",

@@ -21,7 +21,7 @@ use crate::hash_progress::HashProgress;
 use crate::lock::{FileLock, LockMode};
 use crate::paths::Spool;
 use crate::sidecars::Sidecars;
-use crate::standing::StoredStanding;
+use crate::stored_standing::StoredStanding;
 use crate::sync;
 
 /// The origin of a request, which decides what happens to the original.

@@ -64,6 +64,7 @@ fn intent(number: u32) -> Intent {
         approval: "none".to_owned(),
         hosts: None,
         ais_nonce: None,
+        standing: None,
         replays: None,
     }
 }

@@ -1,5 +1,6 @@
 //! The files that the daemon publishes for readers in `public/` of the spool: `held/<file>.json`,
-//! `waiting.json`, `running/<request id>.json`, `permissions.json`, `policy.yaml`, `status.json`.
+//! `waiting.json`, `running/<request id>.json`, `permissions.json`, `policy.yaml`, `status.json`,
+//! `standing/SA-….md`.
 //! No decision may depend on them: the daemon creates them anew at each start and reads none of
 //! them. They are renamed into place whole and never synced; losing them in a crash is harmless.
 //! `status.json` keeps space for its next version (`reserved_file.rs`), so that it can report a
@@ -13,6 +14,7 @@ mod policy;
 mod published_file;
 mod reserved_file;
 mod running;
+mod standing;
 mod status;
 mod waiting;
 

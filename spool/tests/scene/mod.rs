@@ -80,6 +80,7 @@ impl SpoolScene {
             signers: None,
             origin: None,
             ledger: policies::LedgerEvidence::Unused,
+            standing: policies::StandingEvidence::NotQueried,
             permission: policies::PermissionEvidence::NotQueried,
             ais: policies::AisEvidence {
                 file: &policies::AisFile::Missing,

@@ -6,3 +6,4 @@ mod authority;
 mod daemon_approvals;
 mod gate;
 mod permission;
+mod standing;

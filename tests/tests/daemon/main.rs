@@ -20,6 +20,7 @@ mod replay;
 mod retention;
 mod scheduling;
 mod side_by_side;
+mod standing_uses;
 mod status_commands;
 mod stuck;
 mod watching;

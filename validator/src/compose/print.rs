@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::quote::yaml;
-use super::{ComposedInput, ComposedWork, Composition, OneLine};
+use super::{ComposedInput, ComposedOutput, ComposedWork, Composition, OneLine};
 use crate::monty::PureCode;
 use crate::network::NetworkAccess;
 
@@ -57,18 +57,8 @@ fn front_matter(of: &Composition) -> String {
     front.quoted("cpu_limit", of.cpu.as_str());
     front.plain("memory_limit_mb", &of.memory_limit_mb.to_string());
     front.plain("time_limit_sec", &of.time_limit_sec.to_string());
-    front.list(
-        "inputs",
-        of.inputs
-            .iter()
-            .map(|it| format!("name: {}\n    sha256: \"{}\"", yaml(it.name.as_str()), it.sha256)),
-    );
-    front.list(
-        "outputs_expected",
-        of.outputs_expected.iter().map(|it| {
-            format!("path: {}\n    description: {}", yaml(it.path.as_str()), yaml(&it.description))
-        }),
-    );
+    front.list("inputs", of.inputs.iter().map(input));
+    front.list("outputs_expected", of.outputs_expected.iter().map(output));
     front.list("constraints", of.constraints.iter().map(|it| yaml(it.as_str())));
     if let Some(backend) = of.backend {
         front.quoted("backend", backend.as_str());
@@ -84,19 +74,30 @@ fn front_matter(of: &Composition) -> String {
     if let Some(standing) = &of.standing {
         front.quoted("x-standing", &standing.to_string());
     }
-    format!("---\n{}---\n", front.0)
+    front.into_text()
+}
+
+/// Returns the item of a fixed input.
+pub(super) fn input(of: &ComposedInput) -> String {
+    format!("name: {}\n    sha256: \"{}\"", yaml(of.name.as_str()), of.sha256)
+}
+
+/// Returns the item of an expected output.
+pub(super) fn output(of: &ComposedOutput) -> String {
+    let (path, description) = (yaml(of.path.as_str()), yaml(&of.description));
+    format!("path: {path}\n    description: {description}")
 }
 
 /// The lines between the two `---`.
 #[derive(Default)]
-struct FrontMatterPrinter(String);
+pub(super) struct FrontMatterPrinter(String);
 
 impl FrontMatterPrinter {
-    fn plain(&mut self, key: &str, value: &str) {
+    pub(super) fn plain(&mut self, key: &str, value: &str) {
         self.0.push_str(&format!("{key}: {value}\n"));
     }
 
-    fn quoted(&mut self, key: &str, value: &str) {
+    pub(super) fn quoted(&mut self, key: &str, value: &str) {
         self.plain(key, &yaml(value));
     }
 
@@ -106,10 +107,14 @@ impl FrontMatterPrinter {
         }
     }
 
-    fn list(&mut self, key: &str, items: impl Iterator<Item = String>) {
+    pub(super) fn list(&mut self, key: &str, items: impl Iterator<Item = String>) {
         let items: String = items.map(|item| format!("\n  - {item}")).collect();
         let items = if items.is_empty() { " []" } else { &items };
         self.0.push_str(&format!("{key}:{items}\n"));
+    }
+
+    pub(super) fn into_text(self) -> String {
+        format!("---\n{}---\n", self.0)
     }
 }
 

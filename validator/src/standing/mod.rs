@@ -6,6 +6,7 @@
 //! document, after both were split: text is never matched.
 
 mod binding;
+mod compose_use;
 mod examples;
 mod inputs;
 mod model;
@@ -19,4 +20,5 @@ pub use self::model::{
     StandingTerms, TemplateWord, TextAlphabet, WordValue,
 };
 pub use binding::{Binding, BindingError, bind};
+pub use compose_use::compose_use;
 pub(crate) use read::{REQUEST_TYPE, read};

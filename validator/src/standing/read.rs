@@ -92,6 +92,24 @@ impl StandingApproval {
         Self::read_by(bytes, (file_name, now), ProseRules::Skipped)
     }
 
+    /// Reads a document that may lack its approval, which is then only a warning. Returns all
+    /// violations, and the document if none of them is an error.
+    #[must_use]
+    pub fn read_draft(
+        bytes: &[u8],
+        file_name: &str,
+        now: UtcTime,
+    ) -> (Vec<Violation>, Option<Self>) {
+        let context = CheckContext {
+            file_name,
+            file_name_severity: Severity::Error,
+            approval_severity: Severity::Warning,
+            now,
+            prose_rules: ProseRules::Enforced,
+        };
+        read(bytes, &context)
+    }
+
     fn read_by(
         bytes: &[u8],
         (file_name, now): (&str, UtcTime),

@@ -251,6 +251,7 @@ prop_compose! {
             requester,
             agent,
             audience,
+            standing: None,
         }
     }
 }

@@ -6,3 +6,4 @@ pub(super) mod explain;
 pub(crate) mod reject;
 pub(crate) mod review;
 pub(crate) mod signing;
+pub(super) mod standing;

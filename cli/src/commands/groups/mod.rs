@@ -7,7 +7,7 @@ use clap::Command;
 /// Every command is in exactly one group.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Requests", &["draft", "lint", "mcp"]),
-    ("Approval", &["review", "explain", "approve", "reject"]),
+    ("Approval", &["review", "explain", "approve", "reject", "standing"]),
     ("Runs", &["exec", "run", "submit", "hold", "release", "cancel"]),
     ("Inspection", &["status", "list", "show", "wait", "watch"]),
     ("Records", &["verify", "replay", "log"]),

@@ -11,15 +11,14 @@ use spool::{SpoolError, check_unchanged};
 use validator::OneLine;
 
 use super::args::ApproveCommand;
-use super::confirm::{self, check_confirmable, confirm, refusal_reason, unseen};
+use super::confirm::{self, confirm, refusal_reason, unseen};
 use super::entitlement;
 use super::new_signature::NewSignature;
+use super::open_signer::open_signer;
 use crate::args::Format;
 use crate::clock;
-use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
-use crate::commands::approve::signing::{
-    SignatureTarget, SignerError, SigningIdentity, principal, read_signatures,
-};
+use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData, is_standing_file};
+use crate::commands::approve::signing::{SignatureTarget, SigningIdentity, read_signatures};
 use crate::failure::{Failure, with_help};
 use crate::output::{self, human};
 
@@ -27,16 +26,17 @@ use crate::output::{self, human};
 const TEXTS: InputTexts = InputTexts::Whole;
 
 pub(super) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
-    check_confirmable(args)?;
-    let by = principal(&args.signing.principal)?;
-    let mut signer = match SigningIdentity::open(&args.signing) {
-        Ok(signer) => signer,
-        Err(SignerError::Refused(why)) => return refuse(args, &why),
-        Err(SignerError::Failed(failure)) => return Err(failure),
+    let (by, mut signer) = match open_signer(args)? {
+        Ok(opened) => opened,
+        Err(why) => return refuse(args, &why),
     };
     let paths: Vec<&PathBuf> = std::iter::once(&args.case.request).chain(&args.more).collect();
     if let Some(path) = twice(&paths) {
         return refuse(args, &format!("{}: named twice; help: name it once", human::name(path)));
+    }
+    if let Some(path) = paths.iter().find(|path| is_standing_file(path)) {
+        let why = "a standing approval in a batch; help: sign a standing approval alone";
+        return refuse(args, &format!("{}: {why}", human::name(path)));
     }
     let cases = read(args, &paths, &by)?;
     if report_refusals(args, &cases)? {
@@ -158,12 +158,12 @@ fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
 fn place(signed: &[(NewSignature, ReviewData)]) -> Result<(), SpoolError> {
     signed.iter().try_for_each(|(_, case)| check_unchanged(&case.path, &case.original))?;
     for (index, (signature, case)) in signed.iter().enumerate() {
-        if let Err(error) = signature.place(case) {
+        if let Err(error) = signature.place(case.shown()) {
             for (signature, case) in signed.iter().take(index) {
-                signature.take_back(case);
+                signature.take_back(case.shown());
             }
             // The signature was not written, but the approval may be filled in.
-            signature.restore(case);
+            signature.restore(case.shown());
             return Err(error);
         }
     }

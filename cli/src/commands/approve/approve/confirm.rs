@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use policies::SIGNATURE_FILES_MAX;
-use validator::{Violation, reveal_line};
+use validator::{FillError, Violation, reveal_line};
 
 use super::args::ApproveCommand;
 use crate::args::Format;
@@ -36,27 +36,52 @@ pub(super) fn unseen(case: &ReviewData, texts: InputTexts) -> Vec<String> {
 
 /// Returns the reason why the request would be refused, if it would be.
 pub(super) fn refusal_reason(case: &ReviewData) -> Option<String> {
-    let filled = match &case.filled {
-        Err(why) if !human::has_error(&case.violations) => return Some(why.to_string()),
-        Err(_) => return Some("the request would be refused".to_owned()),
-        Ok(filled) => filled,
+    let document = UnsignedDocument {
+        kind: "request",
+        filled: &case.filled,
+        signature_files: &case.signature_files,
+        violations: &case.violations,
+        verdict: case.outcome(),
     };
-    // Filling in the approval would invalidate the existing signatures of the empty one.
-    if !filled.is_empty() && !case.signature_files.is_empty() {
-        return Some(format!(
-            "{} empty, but {} already signed these bytes; help: remove the signatures, or draft \
-             the request again",
-            if filled.len() == 1 { "an approval field is" } else { "the approval fields are" },
-            case.signature_files.join(", ")
-        ));
+    document.refusal_reason()
+}
+
+/// A document that has been reviewed and is not signed yet.
+pub(super) struct UnsignedDocument<'a> {
+    /// The kind in words, for messages.
+    pub(super) kind: &'static str,
+    pub(super) filled: &'a Result<Vec<&'static str>, FillError>,
+    pub(super) signature_files: &'a [String],
+    pub(super) violations: &'a [Violation],
+    pub(super) verdict: ReviewVerdict,
+}
+
+impl UnsignedDocument<'_> {
+    /// Returns the reason why the document would be refused, if it would be.
+    pub(super) fn refusal_reason(&self) -> Option<String> {
+        let kind = self.kind;
+        let filled = match self.filled {
+            Err(why) if !human::has_error(self.violations) => return Some(why.to_string()),
+            Err(_) => return Some(format!("the {kind} would be refused")),
+            Ok(filled) => filled,
+        };
+        // Filling in the approval would invalidate the existing signatures of the empty one.
+        if !filled.is_empty() && !self.signature_files.is_empty() {
+            return Some(format!(
+                "{} empty, but {} already signed these bytes; help: remove the signatures, or \
+                 draft the {kind} again",
+                if filled.len() == 1 { "an approval field is" } else { "the approval fields are" },
+                self.signature_files.join(", ")
+            ));
+        }
+        if self.signature_files.len() >= SIGNATURE_FILES_MAX {
+            return Some(format!(
+                "it already has {SIGNATURE_FILES_MAX} signature files, the maximum; help: remove \
+                 those that are not needed"
+            ));
+        }
+        (self.verdict == ReviewVerdict::Refused).then(|| format!("the {kind} would be refused"))
     }
-    if case.signature_files.len() >= SIGNATURE_FILES_MAX {
-        return Some(format!(
-            "it already has {SIGNATURE_FILES_MAX} signature files, the maximum; help: remove those \
-             that are not needed"
-        ));
-    }
-    (case.outcome() == ReviewVerdict::Refused).then(|| "the request would be refused".to_owned())
 }
 
 /// Shows the review and asks. `omitted` states what the review leaves out, `subject` what is signed.

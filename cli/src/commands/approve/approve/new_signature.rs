@@ -3,13 +3,13 @@
 use std::fs;
 
 use model::Sha256;
-use serde_json::json;
+use serde_json::{Value, json};
 use spool::{SpoolError, check_unchanged, replace_unchanged, write_new_file};
 use validator::reveal_line;
 
 use super::args::ApproveCommand;
 use crate::args::Format;
-use crate::commands::approve::review::ReviewData;
+use crate::commands::approve::review::{ReviewData, ShownFile};
 use crate::commands::approve::signing::SignatureTarget;
 use crate::failure::Failure;
 use crate::output::{self, human};
@@ -25,79 +25,118 @@ pub(super) struct NewSignature {
 
 impl NewSignature {
     /// Writes the signature only if the file still contains the bytes that were shown.
-    pub(super) fn place(&self, case: &ReviewData) -> Result<(), SpoolError> {
+    pub(super) fn place(&self, shown: ShownFile<'_>) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
-            check_unchanged(&case.path, &case.original)?;
+            check_unchanged(shown.path, shown.original)?;
         } else {
-            replace_unchanged(&case.path, &case.original, &case.bytes)?;
+            replace_unchanged(shown.path, shown.original, shown.bytes)?;
         }
         write_new_file(&self.target.path, &self.file)
     }
 
-    /// Removes the signature and restores the request. What cannot be undone is reported.
-    pub(super) fn take_back(&self, case: &ReviewData) {
+    /// Removes the signature and restores the document. What cannot be undone is reported.
+    pub(super) fn take_back(&self, shown: ShownFile<'_>) {
         if let Err(error) = fs::remove_file(&self.target.path) {
             let path = human::name(&self.target.path);
             output::note(format_args!("{path}: not removed: {error}; help: remove it"));
         }
-        self.restore(case);
+        self.restore(shown);
     }
 
-    /// Restores the request if this signature's approval was filled in.
-    pub(super) fn restore(&self, case: &ReviewData) {
-        let is_filled = check_unchanged(&case.path, &case.bytes).is_ok();
+    /// Restores the document if this signature's approval was filled in.
+    pub(super) fn restore(&self, shown: ShownFile<'_>) {
+        let is_filled = check_unchanged(shown.path, shown.bytes).is_ok();
         if !self.filled.is_empty()
             && is_filled
-            && let Err(error) = replace_unchanged(&case.path, &case.bytes, &case.original)
+            && let Err(error) = replace_unchanged(shown.path, shown.bytes, shown.original)
         {
             output::note(format_args!("not restored: {error}"));
         }
     }
 
     pub(super) fn report(&self, args: &ApproveCommand, case: &ReviewData) -> Result<(), Failure> {
-        let Self { target, filled, fingerprint, .. } = self;
-        let by = &args.signing.principal;
-        // A signature that would not count is not written if that is known.
-        let counts = case.rules.signers.is_some().then_some(true);
-        let sha256 = Sha256::of(&case.bytes);
         let preview = case.preview()?;
-        let id = preview.request().id().as_str();
-        let (signers, min) = (preview.signers(), preview.signatures_min());
-        let pending: Vec<String> = case.pending().into_iter().map(human::message).collect();
+        let facts = SignatureFacts {
+            shown: case.shown(),
+            id: ("request_id", preview.request().id().as_str()),
+            are_signers_known: case.rules.signers.is_some(),
+            signers: Some((preview.signers(), preview.signatures_min())),
+            pending: case.pending().into_iter().map(human::message).collect(),
+        };
+        self.print(args, &facts)
+    }
+
+    pub(super) fn print(
+        &self,
+        args: &ApproveCommand,
+        facts: &SignatureFacts<'_>,
+    ) -> Result<(), Failure> {
         match args.format {
-            Format::Json => output::line(json!({
-                "request": output::path(&case.path),
-                "request_id": id,
-                "sha256": sha256.to_string(),
-                "filled": filled,
-                "signature": output::path(&target.path),
-                "principal": by,
-                "fingerprint": fingerprint,
-                "counts": counts,
-                "signers": signers,
-                "signatures_min": min,
-                "pending": pending,
-            })),
-            Format::Human => {
-                let (path, by) = (human::name(&target.path), reveal_line(by));
-                output::line(format_args!("{path}: signed by {by} {fingerprint}"))?;
-                if !filled.is_empty() {
-                    let (path, filled) = (human::name(&case.path), filled.join(" and "));
-                    output::line(format_args!("{path}: filled in {filled}; nothing else changed"))?;
-                }
-                if counts.is_none() {
-                    output::stderr_line(
-                        "Not checked whether the signature counts on the host: pass its \
-                         --approvers to check.",
-                    );
-                    return Ok(());
-                }
-                output::line(format_args!(
-                    "signature counts: {signers} of {min} approvers signed"
-                ))?;
-                pending.iter().for_each(output::note);
-                Ok(())
-            }
+            Format::Json => output::line(self.object(args, facts)),
+            Format::Human => self.print_human(args, facts),
         }
     }
+
+    fn object(&self, args: &ApproveCommand, facts: &SignatureFacts<'_>) -> Value {
+        let (id_key, id) = facts.id;
+        let mut object = json!({
+            "request": output::path(facts.shown.path),
+            "sha256": Sha256::of(facts.shown.bytes).to_string(),
+            "filled": self.filled,
+            "signature": output::path(&self.target.path),
+            "principal": args.signing.principal,
+            "fingerprint": self.fingerprint,
+            // A signature that would not count is not written if that is known.
+            "counts": facts.are_signers_known.then_some(true),
+            "pending": facts.pending,
+        });
+        object[id_key] = id.into();
+        if let Some((signers, min)) = facts.signers {
+            object["signers"] = signers.into();
+            object["signatures_min"] = min.into();
+        }
+        object
+    }
+
+    fn print_human(
+        &self,
+        args: &ApproveCommand,
+        facts: &SignatureFacts<'_>,
+    ) -> Result<(), Failure> {
+        let Self { target, filled, fingerprint, .. } = self;
+        let (path, by) = (human::name(&target.path), reveal_line(&args.signing.principal));
+        output::line(format_args!("{path}: signed by {by} {fingerprint}"))?;
+        if !filled.is_empty() {
+            let (path, filled) = (human::name(facts.shown.path), filled.join(" and "));
+            output::line(format_args!("{path}: filled in {filled}; nothing else changed"))?;
+        }
+        if !facts.are_signers_known {
+            output::stderr_line(
+                "Not checked whether the signature counts on the host: pass its --approvers to \
+                 check.",
+            );
+            return Ok(());
+        }
+        match facts.signers {
+            Some((signers, min)) => {
+                output::line(format_args!("signature counts: {signers} of {min} approvers signed"))?
+            }
+            None => output::line("signature counts")?,
+        }
+        facts.pending.iter().for_each(output::note);
+        Ok(())
+    }
+}
+
+/// The facts about a signed document that the report prints.
+pub(super) struct SignatureFacts<'a> {
+    pub(super) shown: ShownFile<'a>,
+    /// The id, after its key in JSON.
+    pub(super) id: (&'static str, &'a str),
+    /// The signature was checked against the trusted keys.
+    pub(super) are_signers_known: bool,
+    /// The number of approvers who signed, and the required number, if they are known.
+    pub(super) signers: Option<(usize, usize)>,
+    /// The reasons why the document is not approved yet.
+    pub(super) pending: Vec<String>,
 }

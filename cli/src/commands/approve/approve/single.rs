@@ -7,14 +7,13 @@ use policies::{APPROVE_NAMESPACE, SignatureFile};
 use validator::Violation;
 
 use super::args::ApproveCommand;
-use super::confirm::{self, check_confirmable, confirm, refusal_reason, unseen};
+use super::confirm::{self, confirm, refusal_reason, unseen};
 use super::entitlement;
 use super::new_signature::NewSignature;
+use super::open_signer::open_signer;
 use crate::clock;
 use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
-use crate::commands::approve::signing::{
-    SignatureTarget, SignerError, SigningIdentity, principal, read_signatures,
-};
+use crate::commands::approve::signing::{SignatureTarget, read_signatures};
 use crate::failure::{Failure, with_help};
 use crate::output::{self, human};
 
@@ -24,14 +23,10 @@ pub(crate) enum SignOutcome {
     NotSigned(ExitCode),
 }
 
-/// Signs. Returns the digest, so that a caller continues with the signed bytes only.
-pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
-    check_confirmable(args)?;
-    let by = principal(&args.signing.principal)?;
-    let mut signer = match SigningIdentity::open(&args.signing) {
-        Ok(signer) => signer,
-        Err(SignerError::Refused(why)) => return refuse(args, &why, &[]),
-        Err(SignerError::Failed(failure)) => return Err(failure),
+pub(super) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
+    let (by, mut signer) = match open_signer(args)? {
+        Ok(opened) => opened,
+        Err(why) => return refuse(args, &why, &[]),
     };
     // The approver is shown everything that can be shown.
     let texts = InputTexts::Whole;
@@ -67,7 +62,7 @@ pub(crate) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
         return refuse(args, &why, &[]);
     }
     let signed = NewSignature { target, file, filled, fingerprint: signer.fingerprint() };
-    match signed.place(&case) {
+    match signed.place(case.shown()) {
         Err(error) if error.is_change() => return refuse(args, &error.to_string(), &[]),
         placed => placed?,
     }

@@ -7,14 +7,15 @@ use model::{Sha256, UtcTime};
 use policies::ais::EnvironmentDigests;
 use policies::{
     AisEvidence, AisFile, DecisionEvidence, DecisionPreview, ExpectedVerdict, LedgerEvidence,
-    PermissionEvidence, REJECT_NAMESPACE, SignatureFile, SshSignature, preview_decision,
+    PermissionEvidence, REJECT_NAMESPACE, SignatureFile, SshSignature, StandingEvidence,
+    preview_decision,
 };
 use sandbox::plan::Plan;
 use spool::{SpoolError, SubmissionFiles};
 use validator::{Code, Draft, DraftCheck, FileLocation, FillError, OneLine, OwnerUid, Violation};
 
 use super::inputs::{self, DeclaredInput};
-use super::model::{InputTexts, ReviewVerdict};
+use super::model::{InputTexts, ReviewVerdict, ShownFile};
 use super::rules::HostRules;
 use crate::args::StateOption;
 use crate::args::files::{named_directory, open_document};
@@ -157,6 +158,7 @@ impl ReviewData {
             signers: signers.as_ref(),
             origin: origin.as_deref(),
             ledger: LedgerEvidence::NotQueried,
+            standing: StandingEvidence::NotQueried,
             permission,
             ais: AisEvidence {
                 file: &self.ais,
@@ -206,6 +208,11 @@ impl ReviewData {
         self.preview.as_ref().ok_or_else(|| {
             Failure::Message("no decision was made; help: report this as a bug".into())
         })
+    }
+
+    /// Returns the file as it was shown.
+    pub(crate) fn shown(&self) -> ShownFile<'_> {
+        ShownFile { path: &self.path, original: &self.original, bytes: &self.bytes }
     }
 
     /// Returns the digest of the file, or of the bytes that an approver is about to sign.

@@ -2,19 +2,20 @@
 
 use policies::{DecisionPreview, ExpectedVerdict};
 use sandbox::plan::Plan;
-use validator::{Request, Severity, Work, reveal_line};
+use validator::{Request, Work, reveal_line};
 
 use super::data::ReviewData;
 use super::model::{InputTexts, ReviewVerdict};
 use super::page::ReviewPage;
-use super::{environment, listing};
+use super::rules::HostRules;
+use super::{ending, environment, listing};
 use crate::output::human;
 use crate::output::screen::OutputScreen;
 
 pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -> String {
     let mut page = ReviewPage(String::new());
     page.line(format_args!("{}", human::name(&case.path)));
-    rules(&mut page, case);
+    rules(&mut page, &case.rules);
     if let Some(preview) = &case.preview {
         let request = preview.request();
         request_section(&mut page, case, preview);
@@ -31,8 +32,7 @@ pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -
     page.0
 }
 
-fn rules(page: &mut ReviewPage, case: &ReviewData) {
-    let rules = &case.rules;
+pub(super) fn rules(page: &mut ReviewPage, rules: &HostRules) {
     page.row("policy", format_args!("{}", reveal_line(&rules.policy_text())));
     let file = |file: &Option<std::path::PathBuf>| match file {
         Some(file) => human::name(file),
@@ -205,36 +205,17 @@ fn decision(page: &mut ReviewPage, preview: &DecisionPreview) {
 }
 
 fn end(page: &mut ReviewPage, case: &ReviewData, screen: OutputScreen) {
-    let body = String::from_utf8_lossy(&case.bytes);
-    let found = human::violations(screen, &case.path, &body, &case.violations);
-    if !found.is_empty() {
-        page.title("Findings");
-        page.0.push_str(&found);
-    }
+    ending::findings(page, case.shown(), &case.violations, screen);
     if let Err(why) = &case.filled
         && case.preview.is_some()
     {
         page.line(format_args!("  {}", records::split_reason(&why.to_string()).0));
     }
-    let pending = case.pending();
-    if !pending.is_empty() {
-        page.title("Still missing");
-        for row in pending {
-            page.line(format_args!("  {}: {}", row.code.as_str(), human::message(row)));
-        }
-    }
+    ending::missing(page, &case.pending());
     let verdict = match case.outcome() {
         ReviewVerdict::Ready => "ready: it would run",
         ReviewVerdict::Pending => "pending: it would run once its approvals are complete",
         ReviewVerdict::Refused => "REFUSED: no approval can change this",
     };
-    let errors = case.violations.iter().filter(|it| it.severity == Severity::Error).count();
-    page.line(format_args!(
-        "\n{verdict}{}",
-        if errors > 0 {
-            format!(" ({errors} {})", if errors == 1 { "error" } else { "errors" })
-        } else {
-            String::new()
-        }
-    ));
+    ending::verdict(page, verdict, &case.violations);
 }

@@ -11,25 +11,17 @@ use super::inputs::DeclaredInput;
 use super::listing::is_named;
 use super::model::InputTexts;
 use super::reading::{InputReading, ReadingText};
+use super::rules::HostRules;
 use crate::output::{self, violation};
 
 pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts) -> Value {
-    let rules = &case.rules;
-    let file = |file: &Option<std::path::PathBuf>| file.as_deref().map(output::path);
     let mut object = json!({
         "file": output::path(&case.path),
         "verdict": case.outcome().as_str(),
         "violations": case.violations.iter().map(violation).collect::<Vec<_>>(),
         "pending": case.pending().into_iter().map(violation).collect::<Vec<_>>(),
         "filled_on_approval": case.filled_on_approval,
-        "policy": {
-            "name": rules.policy.name(),
-            "sha256": rules.policy.sha256().to_string(),
-            "file": file(&rules.policy_file),
-            "allowed_signers": file(&rules.signers_file),
-            "revoked": file(&rules.revoked_file),
-            "origin": rules.origin,
-        },
+        "policy": of_rules(&case.rules),
         "sandbox": case.plan.as_ref().map_or(Value::Null, environment_json),
     });
     for key in [
@@ -51,6 +43,18 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
         of_request(&mut object, case, preview, texts);
     }
     object
+}
+
+pub(super) fn of_rules(rules: &HostRules) -> Value {
+    let file = |file: &Option<std::path::PathBuf>| file.as_deref().map(output::path);
+    json!({
+        "name": rules.policy.name(),
+        "sha256": rules.policy.sha256().to_string(),
+        "file": file(&rules.policy_file),
+        "allowed_signers": file(&rules.signers_file),
+        "revoked": file(&rules.revoked_file),
+        "origin": rules.origin,
+    })
 }
 
 fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, texts: InputTexts) {

@@ -1,8 +1,10 @@
 //! `toolexec review` and `toolexec explain`: shows what a request would run and the result of every
-//! rule. `approve` shows the same review. It decides with the daemon's code and changes nothing. It
-//! must never print a byte of the request or its inputs unescaped.
+//! rule, or what a standing approval would admit. `approve` shows the same review. It decides with
+//! the daemon's code and changes nothing. It must never print a byte of the request or its inputs
+//! unescaped.
 
 mod data;
+mod ending;
 mod environment;
 mod human;
 pub(in crate::commands) mod inputs;
@@ -12,6 +14,7 @@ mod model;
 mod page;
 mod reading;
 mod rules;
+mod standing;
 
 use std::io;
 use std::process::ExitCode;
@@ -28,8 +31,10 @@ pub(crate) use data::{ReviewData, is_rejection};
 pub(crate) use human::word_text;
 pub(crate) use inputs::DeclaredInput;
 pub(super) use json::object;
-pub(crate) use model::{InputTexts, ReviewVerdict};
+pub(crate) use model::{InputTexts, ReviewVerdict, ShownFile};
 pub(crate) use rules::{HostRules, host_policy};
+pub(super) use standing::text as standing_text;
+pub(in crate::commands) use standing::{StandingReview, is_standing_file, refuse_inputs};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -40,8 +45,14 @@ Shows the run as the daemon will see it: the command word by word, inputs, limit
 sandbox, the result of every policy rule, and the text of every input. Deceptive characters are
 shown as \\u{…}, secrets are masked, and installations are marked. A request that lacks signatures
 is `pending`. Only the host's ledger knows whether a request was started before.
+A standing approval, SA-….md, is shown as the bounds of its runs: the values that may vary, the
+fixed parts, at most ten example commands, and the widest effect.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
-With --format json, stdout is the object of `toolexec explain` with the lines of the inputs.")]
+With --format json, stdout is the object of `toolexec explain` with the lines of the inputs. For a
+standing approval it is one object: {\"file\",\"standing_id\",\"sha256\",\"verdict\",\"violations\",
+\"pending\",\"filled_on_approval\",\"policy\",\"signature_files\",\"rejection_files\",\"purpose\",
+\"created_utc\",\"approved_by\",\"approved_utc\",\"audience\",\"agents\",\"subject\",\"not_before_utc\",
+\"not_after_utc\",\"uses\",\"may_vary\",\"fixed\",\"examples\",\"widest_effect\",\"warnings\"}.")]
 pub(crate) struct ReviewCommand {
     #[command(flatten)]
     case: CaseOptions,
@@ -56,6 +67,9 @@ pub(crate) struct ReviewCommand {
 }
 
 pub(in crate::commands) fn review(args: &ReviewCommand) -> Result<ExitCode, Failure> {
+    if is_standing_file(&args.case.request) {
+        return standing::show(&args.case, args.show.no_pager, args.format);
+    }
     let texts = if args.full { InputTexts::Whole } else { InputTexts::Beginnings };
     let case = read(&args.case, texts)?;
     match args.format {
@@ -82,14 +96,16 @@ pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
 }
 
 pub(super) fn read(args: &CaseOptions, texts: InputTexts) -> Result<ReviewData, Failure> {
+    if is_standing_file(&args.request) {
+        let name = output::human::name(&args.request);
+        let why = "a standing approval; help: show it with `toolexec review`";
+        return Err(Failure::Message(format!("{name}: {why}")));
+    }
     let rules = HostRules::read(&args.rules)?;
     ReviewData::read(&args.request, args.inputs.as_deref(), rules, None, texts)
 }
 
 /// Returns the exit status of a review: 2 if the request would be refused.
 pub(super) fn exit_code(case: &ReviewData) -> ExitCode {
-    match case.outcome() {
-        ReviewVerdict::Ready | ReviewVerdict::Pending => ExitCode::SUCCESS,
-        ReviewVerdict::Refused => ExitCode::from(2),
-    }
+    case.outcome().exit_code()
 }

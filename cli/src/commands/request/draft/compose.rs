@@ -12,7 +12,7 @@ use validator::{
     Constraint, OneLine, quote_words,
 };
 
-use super::DraftCommand;
+use super::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
 use crate::args::files::open_document;
 use crate::failure::Failure;
 
@@ -73,20 +73,20 @@ pub(super) fn compose(
         let name = line("--input", &it.name)?;
         Ok::<_, Failure>(ComposedInput { name, sha256 })
     };
-    let rationale = args.network_rationale.as_deref().unwrap_or("none");
+    let purpose = given("--purpose", args.purpose.as_deref())?;
     let hosts = args.hosts.iter().map(|it| line("--host", it)).collect::<Result<Vec<_>, _>>()?;
     Ok(Composition {
-        id: id(args, now)?,
+        id: id(args, purpose, now)?,
         created: now,
         requested_by: args.requested_by,
         approval: None,
-        purpose: line("--purpose", &args.purpose)?,
-        language: args.language,
+        purpose: line("--purpose", purpose)?,
+        language: given("--language", args.language)?,
         backend: None,
         hosts: Some(hosts).filter(|hosts| !hosts.is_empty()),
-        cpu: line("--cpu", &args.cpu)?,
-        memory_limit_mb: args.memory_mb,
-        time_limit_sec: args.time_sec,
+        cpu: line("--cpu", args.cpu.as_deref().unwrap_or(DRAFT_CPU))?,
+        memory_limit_mb: args.memory_mb.unwrap_or(DRAFT_MEMORY_MB),
+        time_limit_sec: args.time_sec.unwrap_or(DRAFT_TIME_SEC),
         inputs: inputs.iter().map(input).collect::<Result<_, _>>()?,
         outputs_expected: args.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
         constraints: Constraint::SEED
@@ -94,24 +94,43 @@ pub(super) fn compose(
             .map(|it| line("constraints", it))
             .collect::<Result<_, _>>()?,
         work: ComposedWork::Command(command(args)?),
-        risk: ComposedRisk {
-            level: args.risk,
-            justification: line("--justification", &args.justification)?,
-            sensitivity: args.sensitivity,
-            network_rationale: line("--network-rationale", rationale)?,
-        },
-        requester: args.requester.as_deref().map(|it| line("--requester", it)).transpose()?,
+        risk: risk(args)?,
+        requester: requester(args)?,
         agent: agent(args)?,
         audience: args.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
+        standing: None,
     })
 }
 
-fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
+/// Returns the value of an option that only a standing approval can replace.
+fn given<T>(option: &str, value: Option<T>) -> Result<T, Failure> {
+    value.ok_or_else(|| {
+        let help = "give it, or use a standing approval";
+        Failure::Message(format!("{option}: missing; help: {help}"))
+    })
+}
+
+fn risk(args: &DraftCommand) -> Result<ComposedRisk, Failure> {
+    let justification = given("--justification", args.justification.as_deref())?;
+    let rationale = args.network_rationale.as_deref().unwrap_or("none");
+    Ok(ComposedRisk {
+        level: given("--risk", args.risk)?,
+        justification: line("--justification", justification)?,
+        sensitivity: given("--sensitivity", args.sensitivity)?,
+        network_rationale: line("--network-rationale", rationale)?,
+    })
+}
+
+pub(super) fn line(option: &str, text: &str) -> Result<OneLine, Failure> {
     text.parse()
         .map_err(|error| Failure::Message(format!("{option}: {error}; help: write one line")))
 }
 
-fn agent(args: &DraftCommand) -> Result<Option<ComposedAgent>, Failure> {
+pub(super) fn requester(args: &DraftCommand) -> Result<Option<OneLine>, Failure> {
+    args.requester.as_deref().map(|it| line("--requester", it)).transpose()
+}
+
+pub(super) fn agent(args: &DraftCommand) -> Result<Option<ComposedAgent>, Failure> {
     let Some(source) = args.source.source() else { return Ok(None) };
     let scope = source.accesscontrol.as_ref();
     Ok(Some(ComposedAgent {
@@ -141,8 +160,8 @@ fn command(args: &DraftCommand) -> Result<OneLine, Failure> {
     }
 }
 
-fn id(args: &DraftCommand, now: UtcTime) -> Result<RequestId, Failure> {
-    let slug = args.slug.clone().unwrap_or_else(|| slug_of(&args.purpose));
+pub(super) fn id(args: &DraftCommand, purpose: &str, now: UtcTime) -> Result<RequestId, Failure> {
+    let slug = args.slug.clone().unwrap_or_else(|| slug_of(purpose));
     if slug.is_empty() {
         let why = "the purpose yields no slug; help: write letters, digits and dashes";
         return Err(Failure::Message(format!("--slug: {why}")));

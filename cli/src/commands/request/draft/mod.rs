@@ -3,6 +3,8 @@
 
 mod args;
 mod compose;
+mod outcome;
+mod standing_use;
 
 pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand, closed_set_value};
 pub(crate) use compose::DraftInput;
@@ -10,34 +12,48 @@ pub(crate) use compose::DraftInput;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use model::Sha256;
-use serde_json::{Value, json};
-use spool::{DraftFiles, SpoolError};
-use validator::{ApprovalRequirement, Code, ComposedWork, Composition, Violation};
+use serde_json::json;
+use validator::{ApprovalRequirement, Composition, StandingApproval, Violation};
 
-use super::lint::{LintRules, as_approved};
+use super::lint::LintRules;
 use crate::args::Format;
 use crate::args::files::named_directory;
 use crate::clock;
 use crate::failure::Failure;
 use crate::output;
 use crate::output::human;
+use outcome::DraftOutcome;
+
+/// Returns the violations of a composition besides those of its text.
+type CompositionJudge<'a> = &'a dyn Fn(&Composition) -> Vec<Violation>;
 
 /// The limit of the shipped policies for the inputs of one run.
 const INPUT_BYTES_MAX: u64 = 1 << 30;
 
 pub(in crate::commands) fn draft(args: &DraftCommand) -> Result<ExitCode, Failure> {
     named_directory("--dir", &args.dir)?;
+    let standing = match &args.standing {
+        None => None,
+        Some(file) => match standing_use::read(file)? {
+            Ok(standing) => Some(standing),
+            Err(violations) => return refuse_standing(args, &violations),
+        },
+    };
     let inputs = compose::open_inputs(args)?;
-    let drafted = create_draft(args, inputs, INPUT_BYTES_MAX, &by_schema)?;
+    let drafted = match &standing {
+        None => create_draft(args, inputs, INPUT_BYTES_MAX, &by_schema)?,
+        Some(standing) => {
+            create_standing_draft(args, standing, inputs, (INPUT_BYTES_MAX, &by_schema))?
+        }
+    };
     match &drafted.path {
-        Some(path) => print_written(args, path, &drafted),
+        Some(path) => print_written(args, path, &drafted, standing.as_ref()),
         None => refuse(args, &drafted),
     }
 }
 
-/// Writes the draft, and returns its path without printing it. Reports a draft that would be refused,
-/// and returns `None`.
+/// Writes the draft, and returns its path without printing it. Reports a draft that would be
+/// refused, and returns `None`.
 pub(crate) fn draft_or_report(
     args: &DraftCommand,
     input_bytes_max: u64,
@@ -49,83 +65,45 @@ pub(crate) fn draft_or_report(
     Ok(drafted.path)
 }
 
-pub(crate) struct DraftOutcome {
-    pub(crate) composition: Composition,
-    /// The path of the written request; `None` if it would be refused.
-    path: Option<PathBuf>,
-    violations: Vec<Violation>,
-}
-
 /// Writes the draft and copies of its inputs, unless it would be refused.
 pub(crate) fn create_draft(
     args: &DraftCommand,
-    mut inputs: Vec<DraftInput>,
+    inputs: Vec<DraftInput>,
     input_bytes_max: u64,
-    judge: &dyn Fn(&Composition) -> Vec<Violation>,
+    judge: CompositionJudge<'_>,
+) -> Result<DraftOutcome, Failure> {
+    let composition = compose::compose(args, &inputs, clock::now())?;
+    outcome::write(composition, inputs, (directory(args), input_bytes_max), judge)
+}
+
+/// Writes the draft of a use of a standing approval, unless it exceeds a bound or would be refused.
+pub(crate) fn create_standing_draft(
+    args: &DraftCommand,
+    standing: &StandingApproval,
+    inputs: Vec<DraftInput>,
+    (input_bytes_max, judge): (u64, CompositionJudge<'_>),
 ) -> Result<DraftOutcome, Failure> {
     let now = clock::now();
-    let directory = args.dir.strip_prefix(".").unwrap_or(&args.dir);
-    let mut composition = compose::compose(args, &inputs, now)?;
-    let violations = judge(&composition);
-    if human::has_error(&violations) {
-        return Ok(DraftOutcome { composition, path: None, violations });
-    }
-    let mut drafting = DraftFiles::begin(directory, composition.id.as_str(), input_bytes_max)?;
-    for (input, composed) in inputs.iter_mut().zip(&mut composition.inputs) {
-        let added = drafting.add(&input.name, &mut input.file);
-        composed.sha256 = added.map_err(input_error(&input.name, input_bytes_max))?;
-    }
-    let path = drafting.commit(composition.to_text().as_bytes())?;
-    let violations = judge(&composition);
-    Ok(DraftOutcome { composition, path: Some(path), violations })
-}
-
-impl DraftOutcome {
-    /// Returns the violations without the missing approval, which every draft has.
-    pub(crate) fn violations(&self) -> Vec<Violation> {
-        let rest = self.violations.iter().filter(|it| it.code != Code::ApprovalMissing);
-        rest.cloned().collect()
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        let id = self.composition.id.as_str();
-        let Some(path) = &self.path else {
-            return json!({ "request": null, "request_id": id, "violations": self.violations });
-        };
-        let inputs = self.composition.inputs.iter();
-        json!({
-            "request": output::path(path),
-            "request_id": id,
-            "sha256": Sha256::of(self.composition.to_text().as_bytes()).to_string(),
-            "intent_sha256": intent(&self.composition).map(|digest| digest.to_string()),
-            "inputs": inputs.map(|input| json!({
-                "name": input.name.as_str(),
-                "sha256": input.sha256.to_string(),
-            })).collect::<Vec<_>>(),
-            "violations": self.violations,
-        })
-    }
-
-    fn print_violations(&self, path: &Path) {
-        human::print_to_stderr(path, self.composition.to_text().as_bytes(), &self.violations());
-    }
-
-    fn print_refused(&self, path: &Path) {
-        self.print_violations(path);
-        if self.violations.iter().any(|it| it.code == Code::CommandUndeclaredFile) {
-            propose_inputs(&self.composition);
+    let words = match standing_use::command_words(args, standing, &inputs)? {
+        Ok(words) => words,
+        Err(violations) => {
+            let id = compose::id(args, &standing.terms().purpose, now)?;
+            return Ok(DraftOutcome::without_command(id, violations));
         }
-    }
+    };
+    let composition = standing_use::compose(args, (standing, &words), &inputs, now)?;
+    let sizes = standing_use::input_sizes(&inputs)?;
+    let judge = |composition: &Composition| {
+        let mut violations = judge(composition);
+        violations.extend(standing_use::differences(standing, composition, &sizes));
+        violations
+    };
+    outcome::write(composition, inputs, (directory(args), input_bytes_max), &judge)
 }
 
-fn input_error(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
-    move |error| match error {
-        SpoolError::TooLarge { .. } => Failure::Message(format!(
-            "--input {name}: the inputs together are larger than {bytes_max} bytes; help: use \
-             fewer or smaller inputs"
-        )),
-        error => error.into(),
-    }
+/// Returns the directory of the draft, as messages show it.
+fn directory(args: &DraftCommand) -> &Path {
+    args.dir.strip_prefix(".").unwrap_or(&args.dir)
 }
 
 fn by_schema(composition: &Composition) -> Vec<Violation> {
@@ -138,9 +116,7 @@ pub(crate) fn lint(composition: &Composition, rules: &LintRules) -> Vec<Violatio
 }
 
 fn refuse(args: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failure> {
-    let composition = &drafted.composition;
-    let path = args.dir.strip_prefix(".").unwrap_or(&args.dir);
-    let path = path.join(format!("{}.md", composition.id));
+    let path = directory(args).join(format!("{}.md", drafted.id()));
     drafted.print_refused(&path);
     let path = path.display();
     output::note(format_args!("{path}: not written; help: correct the errors above"));
@@ -150,46 +126,46 @@ fn refuse(args: &DraftCommand, drafted: &DraftOutcome) -> Result<ExitCode, Failu
     Ok(ExitCode::from(2))
 }
 
-/// Suggests files that the command names and that exist here, but are not declared.
-fn propose_inputs(composition: &Composition) {
-    let ComposedWork::Command(line) = &composition.work else { return };
-    for word in line.as_str().split([' ', '\t', '=', '\'', '"']) {
-        let name = word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./");
-        let declared = composition.inputs.iter().any(|input| input.name.as_str() == name);
-        if name.is_empty() || name.starts_with('/') || declared || !Path::new(name).is_file() {
-            continue;
-        }
-        let named = if name.contains('/') { format!("{name}={name}") } else { name.to_owned() };
-        output::note(format_args!("{name}: a file of this directory; help: add --input {named}"));
+fn refuse_standing(args: &DraftCommand, violations: &[Violation]) -> Result<ExitCode, Failure> {
+    if args.format == Format::Json {
+        output::line(json!({ "request": null, "request_id": null, "violations": violations }))?;
     }
+    Ok(ExitCode::from(2))
 }
 
 fn print_written(
     args: &DraftCommand,
     path: &Path,
     drafted: &DraftOutcome,
+    standing: Option<&StandingApproval>,
 ) -> Result<ExitCode, Failure> {
     drafted.print_violations(path);
     match args.format {
         Format::Human => {
             let path = human::name(path);
             output::line(&path)?;
-            output::stderr_line(format_args!(
-                "Draft written. Next, an approver signs it:\n  \
-                 toolexec approve {path} --approver NAME --key FILE\n\
-                 If the policy requires no signature, review it, fill in the two lines\n  \
-                 approved_by: \"…\"\n  approved_utc: \"{}\" (the current time)\nand run\n  \
-                 toolexec lint {path}\n  toolexec run {path}",
-                clock::now()
-            ));
+            output::stderr_line(match standing {
+                None => next_for_approval(&path),
+                Some(standing) => next_for_use(&path, standing),
+            });
         }
         Format::Json => output::line(drafted.json())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the digest of the request's intent.
-fn intent(composition: &Composition) -> Option<Sha256> {
-    let (text, name) = (composition.to_text(), format!("{}.md", composition.id));
-    Some(as_approved(text.as_bytes(), &name, composition.created)?.intent_sha256())
+fn next_for_approval(path: &str) -> String {
+    format!(
+        "Draft written. Next, an approver signs it:\n  \
+         toolexec approve {path} --approver NAME --key FILE\n\
+         If the policy requires no signature, review it, fill in the two lines\n  \
+         approved_by: \"…\"\n  approved_utc: \"{}\" (the current time)\nand run\n  \
+         toolexec lint {path}\n  toolexec run {path}",
+        clock::now()
+    )
+}
+
+fn next_for_use(path: &str, standing: &StandingApproval) -> String {
+    let id = &standing.terms().id;
+    format!("Draft written. It uses {id}, so no person signs it. Next:\n  toolexec submit {path}")
 }

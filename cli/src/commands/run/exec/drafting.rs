@@ -68,26 +68,30 @@ pub(super) fn draft(
 ) -> Result<Option<PathBuf>, Failure> {
     let program = args.words.first().map_or("", String::as_str);
     let hosts = args.hosts.join(", ");
+    let purpose = args.purpose.clone().unwrap_or_else(|| format!("One-off run of {program}"));
+    let justification = match args.yes {
+        true => "run with --yes; the policy does not require a question",
+        false => "the invoker typed the command and confirmed it",
+    };
     let command = DraftCommand {
-        purpose: args.purpose.clone().unwrap_or_else(|| format!("One-off run of {program}")),
+        purpose: Some(purpose),
         // Two commands within a second must have different ids.
         slug: Some(format!("exec-{}", random_word()?)),
-        language: language(args, policy, program)?,
+        language: Some(language(args, policy, program)?),
         words: args.words.clone(),
         command: None,
+        standing: None,
+        parameters: Vec::new(),
         inputs: args.inputs.clone(),
         outputs: outputs(&args.words),
         hosts: args.hosts.clone(),
         network_rationale: (!hosts.is_empty()).then(|| format!("The command reaches {hosts}")),
-        cpu: args.cpu.clone(),
-        memory_mb: args.memory_mb,
-        time_sec: args.time_sec,
-        risk: if args.hosts.is_empty() { RiskLevel::Low } else { RiskLevel::High },
-        justification: match args.yes {
-            true => "run with --yes; the policy does not require a question".to_owned(),
-            false => "the invoker typed the command and confirmed it".to_owned(),
-        },
-        sensitivity: Sensitivity::Internal,
+        cpu: Some(args.cpu.clone()),
+        memory_mb: Some(args.memory_mb),
+        time_sec: Some(args.time_sec),
+        risk: Some(if args.hosts.is_empty() { RiskLevel::Low } else { RiskLevel::High }),
+        justification: Some(justification.to_owned()),
+        sensitivity: Some(Sensitivity::Internal),
         requested_by: RequestedBy::Human,
         requester: None,
         audience: None,

@@ -1,0 +1,52 @@
+//! The standing approvals that can be used, `public/standing/SA-….md`, so that agents know their
+//! bounds. They are never read for a decision.
+
+use std::path::PathBuf;
+
+use model::{StandingId, UtcTime};
+use validator::StandingApproval;
+
+use super::published_file::{publish_file, remove, remove_all};
+use crate::error::SpoolError;
+use crate::paths::{Spool, make_dir};
+use crate::standing::stored_standing_references;
+
+impl Spool {
+    /// Publishes an admitted standing approval.
+    ///
+    /// # Errors
+    /// An I/O error. It only affects readers.
+    pub fn publish_standing(&self, approval: &StandingApproval) -> Result<(), SpoolError> {
+        make_dir(&self.public(), 0o755)?;
+        let directory = make_dir(&self.standing_public(), 0o755)?;
+        publish_file(&directory.join(format!("{}.md", approval.terms().id)), approval.bytes())
+    }
+
+    /// Removes the published file of a standing approval.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn unpublish_standing(&self, id: &StandingId) -> Result<(), SpoolError> {
+        remove(&self.standing_public().join(format!("{id}.md")))
+    }
+
+    /// Publishes every standing approval that can be used now, and no other.
+    ///
+    /// # Errors
+    /// The store or the ledger cannot be read, or the disk.
+    pub fn publish_all_standing(&self, now: UtcTime) -> Result<(), SpoolError> {
+        remove_all(&self.standing_public())?;
+        for reference in stored_standing_references(self.state_dir())? {
+            let Some(state) = self.standing(&reference, now)? else { continue };
+            let has_ended = now >= state.stored.approval.terms().not_after;
+            if state.revoked_by.is_none() && !has_ended {
+                self.publish_standing(&state.stored.approval)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn standing_public(&self) -> PathBuf {
+        self.public().join("standing")
+    }
+}

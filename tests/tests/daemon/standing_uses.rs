@@ -1,0 +1,214 @@
+//! The uses of a standing approval over kills: `uses_max` is never exceeded, and a use whose line was
+//! written is spent. The runs are counted from outside. `STANDING_USES` and `STANDING_KILLS` set the
+//! length of the stream: `STANDING_USES=2000 STANDING_KILLS=200 cargo test -p toolexec-tests --test \
+//! daemon -- standing_uses --nocapture`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use toolexec_tests::crash_support::{CountedTool, FailpointDaemon, RunCounter};
+use toolexec_tests::{
+    Bench, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, Service, ServiceConfig, StandingText,
+    list, ssh_keygen_works,
+};
+
+const SCRIPT: &str = "the tool does not read it";
+/// Runs of one name are this many requests apart, so that two never overlap.
+const NAMES: usize = 64;
+
+fn setting(name: &str, shipped: usize) -> usize {
+    std::env::var(name).map_or(shipped, |text| text.parse().unwrap())
+}
+
+struct UseStream<'a> {
+    service: Service<'a>,
+    standing: SavedStanding,
+    names: Vec<String>,
+    uses_max: usize,
+    submitted: usize,
+}
+
+impl<'a> UseStream<'a> {
+    /// Starts a daemon with an admitted standing approval.
+    fn start(
+        bench: &'a Bench,
+        (tool, counted): (&CountedTool, &RunCounter),
+        uses_max: usize,
+    ) -> Self {
+        let key = bench.home().join("approver");
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])
+            .arg(&key)
+            .status();
+        assert!(made.unwrap().success());
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+        let config = ServiceConfig { allowed_signers: Some(signers), ..tool.service_config(bench) };
+        let mut service = Service::prepare(bench, &config);
+        service.configure(&format!("log: {{origin: {STANDING_HOST}, heartbeat_sec: 0}}"));
+        service.spawn();
+        let names: Vec<String> =
+            (0..NAMES).map(|number| counted.run_argument(&format!("n{number}"))).collect();
+        let listed: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+        let first = &names[0];
+        let text = StandingText::of_script(SCRIPT)
+            .edit("integer: [1, 100]", &format!("choice: [{}]", listed.join(", ")))
+            .edit("script.py, \"7\"]", &format!("script.py, \"{first}\"]"))
+            .edit("uses_max: 100", &format!("uses_max: {uses_max}"))
+            .edit("uses_per_hour_max: 100", &format!("uses_per_hour_max: {uses_max}"));
+        let standing = text.save(bench.scratch().path());
+        standing.sign(STANDING_NAMESPACE, &key);
+        let approved = service.path("approved");
+        standing.place_in(&approved);
+        service.wait_for("the standing approval to be taken", |_| {
+            !approved.join(format!("{}.md", standing.id)).exists()
+        });
+        Self { service, standing, names, uses_max, submitted: 0 }
+    }
+
+    fn submit(&mut self, uses: usize) {
+        let aside = self.service.path("aside");
+        fs::create_dir_all(&aside).unwrap();
+        for _ in 0..uses {
+            let name = &self.names[self.submitted % NAMES];
+            let request = self.standing.use_of(SCRIPT, name);
+            SavedStanding::place_use(&request, &aside, &self.service.path("approved"));
+            self.submitted += 1;
+        }
+    }
+
+    fn settle(&self) {
+        let begun = Instant::now();
+        while !self.is_settled() {
+            assert!(begun.elapsed() < Duration::from_secs(240), "{}", self.service.log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Starts the daemon so that it kills itself at this failpoint, and ends it if it does not.
+    fn run_to(&mut self, failpoint: &str) {
+        let mut command = self.service.command();
+        command.env("TOOLEXEC_FAILPOINT", failpoint);
+        self.service.spawn_as(command);
+        let begun = Instant::now();
+        while self.service.exit_status().is_none() {
+            if begun.elapsed() > Duration::from_secs(2) {
+                return self.kill();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn kill(&mut self) {
+        self.service.signal("KILL");
+        self.service.wait();
+    }
+
+    fn is_settled(&self) -> bool {
+        let waiting = list(&self.service.path("approved"));
+        let waits = waiting.iter().any(|name| name.ends_with(".md"));
+        !waits && list(&self.service.path("work")).is_empty()
+    }
+
+    /// Counts the lines of the ledger, the runs, and the records.
+    fn check(&self, counted: &RunCounter) {
+        let ledger = fs::read_to_string(self.service.state().join("ledger")).unwrap();
+        let lines = ledger.matches("\"standing\":").count();
+        assert_eq!(lines, self.uses_max, "lines of uses");
+        let mut numbers: Vec<usize> = ledger
+            .split("\"use\":")
+            .skip(1)
+            .map(|rest| rest.split('}').next().unwrap().parse().unwrap())
+            .collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (1..=self.uses_max).collect::<Vec<_>>());
+        let runs: u32 = counted.counts().values().sum();
+        assert!(usize::try_from(runs).unwrap() <= self.uses_max, "{runs} runs");
+        let records = self.service.records();
+        let of = |outcome: &str| records.iter().filter(|it| it.outcome() == outcome).count();
+        let (ok, lost, refused) = (of("ok"), of("indeterminate"), of("refused"));
+        println!("{lines} uses, {runs} runs: {ok} ok, {lost} indeterminate, {refused} refused");
+        assert_eq!(ok + lost, self.uses_max, "every use has a record");
+        assert_eq!(refused, self.submitted - self.uses_max);
+        self.service.verify().assert_code(0);
+    }
+}
+
+/// The kills come at random times, the seed of which is printed.
+#[test]
+fn kills_never_exceed_the_number_of_uses() {
+    let test = "kills_never_exceed_the_number_of_uses";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let Some(tool) = CountedTool::build(test) else { return };
+    let bench = Bench::new();
+    let counted = tool.count();
+    let (uses, kills) = (setting("STANDING_USES", 60), setting("STANDING_KILLS", 8));
+    let mut stream = UseStream::start(&bench, (&tool, &counted), uses / 4);
+    stream.submit(uses);
+    let mut seed = u64::from(std::process::id());
+    println!("seed {seed}");
+    for _ in 0..kills {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_millis(5 + (seed >> 33) % 150));
+        stream.kill();
+        stream.service.spawn();
+    }
+    stream.settle();
+    stream.check(&counted);
+}
+
+#[test]
+fn a_kill_at_each_failpoint_never_exceeds_the_number_of_uses() {
+    let test = "a_kill_at_each_failpoint_never_exceeds_the_number_of_uses";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let Some(daemon) = FailpointDaemon::get(test) else { return };
+    let Some(tool) = CountedTool::build(test) else { return };
+    let bench = Bench::new();
+    daemon.install(&bench);
+    let counted = tool.count();
+    let names = FailpointDaemon::names();
+    let mut stream = UseStream::start(&bench, (&tool, &counted), names.len());
+    stream.kill();
+    for failpoint in &names {
+        stream.submit(1);
+        stream.run_to(failpoint);
+    }
+    stream.service.spawn();
+    stream.submit(names.len());
+    stream.settle();
+    stream.check(&counted);
+}
+
+/// A second daemon cannot use the same state, so it cannot use the same standing approval.
+#[test]
+fn two_daemons_share_no_standing_approval() {
+    let test = "two_daemons_share_no_standing_approval";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let Some(tool) = CountedTool::build(test) else { return };
+    let bench = Bench::new();
+    let counted = tool.count();
+    let stream = UseStream::start(&bench, (&tool, &counted), 2);
+    let other = bench.home().join("other.yaml");
+    let config = fs::read_to_string(stream.service.config()).unwrap();
+    let spool = stream.service.spool().display().to_string();
+    let elsewhere = bench.home().join("other-spool");
+    fs::create_dir_all(elsewhere.join("approved")).unwrap();
+    fs::write(&other, config.replace(&spool, &elsewhere.display().to_string())).unwrap();
+    let output = bench.command("toolexecd").arg("--config").arg(&other).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("lock"), "{text}");
+}

@@ -1,0 +1,92 @@
+//! A printed standing approval reads back as it was composed.
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use model::Sha256;
+
+use super::*;
+use crate::standing::{StandingApproval, TextAlphabet};
+use crate::{ApprovalRequirement, Severity, fill_placeholder_approval, lint};
+
+fn line(text: &str) -> OneLine {
+    text.parse().unwrap()
+}
+
+fn lines(texts: &[&str]) -> Vec<OneLine> {
+    texts.iter().map(|text| line(text)).collect()
+}
+
+fn at(text: &str) -> UtcTime {
+    text.parse().unwrap()
+}
+
+fn parameters() -> Vec<StandingParameter> {
+    let choices = ["day", "week"].map(str::to_owned).to_vec();
+    let text = ParameterKind::Text { alphabet: TextAlphabet::Date, chars_max: 10 };
+    let kinds = [
+        ("last", ParameterKind::Integer { min: -5, max: 3650 }),
+        ("by", ParameterKind::Choice(choices)),
+        ("from", text),
+    ];
+    kinds.map(|(name, kind)| StandingParameter { name: name.to_owned(), kind }).to_vec()
+}
+
+fn composition() -> StandingComposition {
+    let words = ["python", "means.py", "/in/sales-1.csv", "7", "--by=day", "2026-02-09", "a b"];
+    let longer = [words.as_slice(), &["more"]].concat();
+    let example = |is_admitted, words: &[&str]| ComposedExample {
+        is_admitted,
+        words: lines(words),
+        files: lines(&["sales-1.csv"]),
+    };
+    let written = ["python", "means.py", "{in:table}", "{last}", "--by={by}", "{from}", "a b"];
+    StandingComposition {
+        id: "SA-20260209-160501Z-means".parse().unwrap(),
+        created: at("2026-02-09T16:05:01Z"),
+        purpose: line("The \"mean\" of a table."),
+        audience: line("desk-1"),
+        agents: lines(&["core", "second"]),
+        subject: None,
+        not_before: at("2026-02-09T16:05:01Z"),
+        not_after: at("2026-02-23T00:00:00Z"),
+        uses_max: 200,
+        uses_per_hour_max: 20,
+        language: Language::Python,
+        hosts: Some(lines(&["data.example:443"])),
+        cpu: line("0.5"),
+        memory_limit_mb: 512,
+        time_limit_sec: 60,
+        inputs_bytes_max: 9 << 20,
+        runs_code_of_inputs: false,
+        inputs: vec![ComposedInput { name: line("means.py"), sha256: Sha256::of(b"x") }],
+        slots: vec![ComposedSlot {
+            name: line("table"),
+            files: line("sales-*.csv"),
+            count: (1, 1),
+            bytes_max: 8 << 20,
+        }],
+        parameters: parameters(),
+        words: lines(&written),
+        outputs: vec![ComposedOutput { path: line("mean.json"), description: "it".into() }],
+        constraints: lines(&crate::Constraint::SEED),
+        risk: RiskLevel::Low,
+        sensitivity: Sensitivity::Internal,
+        examples: vec![example(true, &words), example(false, &longer)],
+        effect: line("Any table of that name."),
+    }
+}
+
+#[test]
+fn a_printed_standing_approval_reads_back() {
+    let (of, now) = (composition(), at("2026-02-10T00:00:00Z"));
+    let (text, name) = (of.to_text(), format!("{}.md", of.id));
+    let (_, rows) = lint(text.as_bytes(), &name, ApprovalRequirement::DraftOnly, now);
+    assert!(rows.iter().all(|row| row.severity == Severity::Warning), "{rows:?}\n{text}");
+    let filled = fill_placeholder_approval(text.as_bytes(), now).unwrap();
+    let read = StandingApproval::read(&filled.bytes, &name, now).unwrap();
+    let terms = read.terms();
+    assert_eq!((&terms.parameters, terms.words.len()), (&of.parameters, of.words.len()));
+    assert_eq!(terms.agents, ["core", "second"]);
+    assert_eq!(terms.purpose, of.purpose.as_str());
+    assert_eq!(terms.network.hosts().len(), 1);
+    assert_eq!(terms.subject, None);
+}
