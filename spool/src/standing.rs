@@ -74,7 +74,7 @@ impl Spool {
         standing_in(&self.standing_dir(reference.sha256), reference, now)
     }
 
-    /// Returns the standing approval that lies next to a request of the caller or in its record.
+    /// Returns the standing approval next to a request of the caller or in its record.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -174,7 +174,7 @@ impl Spool {
     fn store_standing(&self, standing: &StoredStanding) -> Result<(), SpoolError> {
         make_dir(&self.state_dir().join(STANDING_DIR), 0o700)?;
         let directory = make_dir(&self.standing_dir(standing.approval.sha256()), 0o700)?;
-        // The document last: without it the directory is no standing approval.
+        // The document last: a directory without it is ignored.
         let files: Vec<_> = standing.files().collect();
         for (name, bytes) in files.iter().rev() {
             let path = directory.join(name);

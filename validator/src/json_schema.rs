@@ -10,9 +10,9 @@ use crate::network::NetworkAccess;
 use crate::request::{Backend, Constraint, RequestedBy};
 use crate::request_key::RequestKey;
 
-const DATE: &str = "(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])";
-const TIME: &str = "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
-const STAMP: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\
+pub(crate) const DATE: &str = "(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])";
+pub(crate) const TIME: &str = "([01][0-9]|2[0-3])[0-5][0-9][0-5][0-9]";
+pub(crate) const STAMP: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\
                      T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$";
 
 /// Returns the front matter of an approved request as JSON Schema (draft 2020-12), with YAML read
@@ -71,14 +71,7 @@ fn value_of(key: RequestKey, sentence: &Value) -> Value {
             "default": NetworkAccess::None.as_str(),
         }),
         RequestKey::NetworkAllowlist => list(text(&host())),
-        RequestKey::CpuLimit => json!({ "anyOf": [
-            {
-                "type": "string",
-                "pattern": "^[0-9]{1,6}(\\.[0-9]{1,3})?$",
-                "not": { "pattern": "^0+(\\.0+)?$" },
-            },
-            { "type": "number", "minimum": 0.001, "exclusiveMaximum": CORES_MAX + 1 },
-        ]}),
+        RequestKey::CpuLimit => cores(),
         RequestKey::MemoryLimitMb => whole(MEMORY_MIB_MAX),
         RequestKey::TimeLimitSec => whole(TIME_SEC_MAX),
         RequestKey::Inputs => list(record(&[
@@ -123,30 +116,42 @@ fn extensions(sentence: &Value) -> Map<String, Value> {
     .collect()
 }
 
-fn described(mut value: Value, meaning: &str) -> Value {
+pub(crate) fn described(mut value: Value, meaning: &str) -> Value {
     if let Some(object) = value.as_object_mut() {
         object.insert("description".to_owned(), meaning.into());
     }
     value
 }
 
-fn text(pattern: &str) -> Value {
+/// Returns the schema of a number of cores.
+pub(crate) fn cores() -> Value {
+    json!({ "anyOf": [
+        {
+            "type": "string",
+            "pattern": "^[0-9]{1,6}(\\.[0-9]{1,3})?$",
+            "not": { "pattern": "^0+(\\.0+)?$" },
+        },
+        { "type": "number", "minimum": 0.001, "exclusiveMaximum": CORES_MAX + 1 },
+    ]})
+}
+
+pub(crate) fn text(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
-fn one_of(words: &[&str]) -> Value {
+pub(crate) fn one_of(words: &[&str]) -> Value {
     json!({ "enum": words })
 }
 
-fn whole(most: u64) -> Value {
+pub(crate) fn whole(most: u64) -> Value {
     json!({ "type": "integer", "minimum": 1, "maximum": most })
 }
 
-fn list(items: Value) -> Value {
+pub(crate) fn list(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-fn record(fields: &[(&str, Value)]) -> Value {
+pub(crate) fn record(fields: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: Map<String, Value> =
         fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -159,13 +164,13 @@ fn record(fields: &[(&str, Value)]) -> Value {
 }
 
 /// Returns the pattern of a path of an input or below /out.
-fn path() -> String {
+pub(crate) fn path() -> String {
     let component = format!("[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{}}}", COMPONENT_BYTES_MAX - 1);
     format!("{component}(/{component}){{0,{}}}", COMPONENTS_MAX - 1)
 }
 
 /// Returns the pattern of a host name (last label begins with a letter) or IPv4 address, with port.
-fn host() -> String {
+pub(crate) fn host() -> String {
     let label = |first: &str| format!("{first}([A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?");
     let name = format!("({}\\.)*{}", label("[A-Za-z0-9]"), label("[A-Za-z]"));
     let octet = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
@@ -175,7 +180,7 @@ fn host() -> String {
 }
 
 /// Returns the schema of a non-empty line without the characters that the check refuses.
-fn sentence_schema() -> Value {
+pub(crate) fn sentence_schema() -> Value {
     let tricks = deceptive_class();
     text(&format!("^[^{tricks}]*[^\\s{tricks}][^{tricks}]*$"))
 }

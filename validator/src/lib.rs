@@ -83,6 +83,7 @@ pub use secrets::{SecretKind, secret_kinds};
 pub use standing::{
     Binding, BindingError, InputSlot, NamePattern, ParameterKind, StandingApproval, StandingInput,
     StandingParameter, StandingTerms, TemplateWord, TextAlphabet, WordValue, bind, compose_use,
+    standing_schema,
 };
 pub use violation::{Severity, Violation};
 pub use warnings::{input_warnings, reveal_line};

@@ -12,7 +12,7 @@ use jsonschema::Validator;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{errors, valid, with};
-use validator::front_matter_schema;
+use validator::{front_matter_schema, standing_schema};
 
 fn schema() -> Validator {
     jsonschema::draft202012::new(&front_matter_schema()).unwrap()
@@ -35,12 +35,11 @@ fn assert_valid(schema: &Validator, text: &str) {
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
 }
 
-#[test]
-fn the_file_equals_the_generated_schema() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tool-request.schema.json");
-    let made = front_matter_schema();
+#[track_caller]
+fn assert_written(name: &str, made: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
     if std::env::var_os("TOOLEXEC_WRITE_DOCS").is_some_and(|value| value == "1") {
-        let text = serde_json::to_string_pretty(&made).unwrap() + "\n";
+        let text = serde_json::to_string_pretty(made).unwrap() + "\n";
         fs::File::create(&path)
             .and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()))
             .unwrap();
@@ -48,9 +47,33 @@ fn the_file_equals_the_generated_schema() {
     let file = fs::read_to_string(&path).unwrap_or_default();
     let kept: Value = serde_json::from_str(&file).unwrap_or_default();
     let hint = "write it anew: TOOLEXEC_WRITE_DOCS=1 cargo test -p validator json_schema";
-    assert!(kept == made, "{}: {hint}", path.display());
+    assert!(kept == *made, "{}: {hint}", path.display());
     assert!(file.is_ascii(), "an invisible character would stand in the file");
-    assert!(jsonschema::draft202012::meta::is_valid(&made));
+    assert!(jsonschema::draft202012::meta::is_valid(made));
+}
+
+#[test]
+fn the_files_equal_the_generated_schemas() {
+    assert_written("tool-request.schema.json", &front_matter_schema());
+    assert_written("standing-approval.schema.json", &standing_schema());
+}
+
+/// The example of the page, as it is and with a key more or less.
+#[test]
+fn the_example_of_a_standing_approval_fits_its_schema() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/standing-approvals.md");
+    let page = fs::read_to_string(page).unwrap();
+    let example = page.split("```markdown\n").nth(1).unwrap().split("\n```").next().unwrap();
+    let schema = jsonschema::draft202012::new(&standing_schema()).unwrap();
+    assert_valid(&schema, example);
+    for changed in [
+        example.replace("subject: null\n", ""),
+        example.replace("subject: null\n", "subject: null\nmore: 1\n"),
+        example.replace("agents: [\"core\"]", "agents: []"),
+        example.replace("uses_max: 200", "uses_max: 0"),
+    ] {
+        assert!(!schema.is_valid(&front_matter(&changed)), "{changed}");
+    }
 }
 
 #[test]

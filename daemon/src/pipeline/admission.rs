@@ -78,7 +78,14 @@ impl RequestContext<'_> {
         now: UtcTime,
     ) -> Result<PipelineStep<(Approved, Claimed)>, DaemonError> {
         let DaemonRules { policy, trust, binaries, .. } = &*self.rules;
-        let uses = self.find_standing(&request, &mut claimed, now)?;
+        let uses = match self.find_standing(&request, &mut claimed, now)? {
+            Ok(uses) => uses,
+            Err(violations) => {
+                let all = warnings.iter().cloned().chain(violations).collect();
+                let decided = DecisionFacts::undecided();
+                return self.refuse(&request, claimed, all, &decided).map(PipelineStep::end);
+            }
+        };
         let permission = match &mut *self.host.permissions() {
             Some(permissions) if policy.requires_permission(&request) => {
                 permissions.look_up(&request)?

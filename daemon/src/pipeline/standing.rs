@@ -20,6 +20,10 @@ use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::model::DaemonError;
 use crate::system;
 
+/// The uses of the standing approval that a request names, if this host has it; or the reasons why
+/// the one next to the request may not be admitted.
+pub(super) type StandingLookup = Result<Option<StandingUses>, Vec<Violation>>;
+
 /// The end of the submission of a standing approval.
 pub(crate) enum StandingOutcome {
     /// It is stored, or revoked.
@@ -143,8 +147,10 @@ impl RequestContext<'_> {
         Ok(StandingOutcome::Refused(RecordedRequest::of(published, -1, violations, originals)))
     }
 
-    /// Looks up the standing approval that a request names, and keeps it for the record. One that
-    /// lies next to the caller's own request is admitted first.
+    /// Looks up the standing approval that a request names, and keeps it for the record. One
+    /// next to the caller's own request is admitted first.
+    ///
+    /// Returns the reasons if that one may not be admitted.
     ///
     /// # Errors
     /// [`DaemonError`]: the store or the ledger cannot be read.
@@ -153,28 +159,31 @@ impl RequestContext<'_> {
         request: &Request,
         claimed: &mut Claimed,
         now: UtcTime,
-    ) -> Result<Option<StandingUses>, DaemonError> {
-        let Some(reference) = request.standing() else { return Ok(None) };
+    ) -> Result<StandingLookup, DaemonError> {
+        let Some(reference) = request.standing() else { return Ok(Ok(None)) };
         if claimed.replays().is_some() {
             // A replay uses nothing up, and is decided by the record of its original.
             let beside = self.host.spool.standing_beside(claimed, reference, now)?;
-            return Ok(beside.map(|found| {
+            return Ok(Ok(beside.map(|found| {
                 claimed.keep_standing(found);
                 StandingUses::none(now)
-            }));
+            })));
         }
         let mut state = self.host.spool.standing(reference, now)?;
         if state.is_none()
             && let Some(beside) = self.host.spool.standing_beside(claimed, reference, now)?
-            && self.admission_violations(&beside, now)?.is_empty()
         {
+            let violations = self.admission_violations(&beside, now)?;
+            if !violations.is_empty() {
+                return Ok(Err(violations));
+            }
             let _stored = self.host.spool.admit_standing(&beside, now)?;
             state = self.host.spool.standing(reference, now)?;
         }
-        Ok(state.map(|state| {
+        Ok(Ok(state.map(|state| {
             claimed.keep_standing(state.stored);
             state.uses
-        }))
+        })))
     }
 }
 

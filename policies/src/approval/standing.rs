@@ -152,7 +152,7 @@ pub(super) fn requirements(
         Some(found) if found.0 > widest.0 => found,
         _ => widest,
     };
-    // A person has read it, whatever policy requires of a single run.
+    // A person must read it, also if policy requires no signature of a single run.
     (class, why, policy.rules.approval.signatures_min.of(class).max(1))
 }
 

@@ -14,7 +14,7 @@ use crate::verify::inconsistency::number;
 /// A run within its standing approval.
 pub(super) struct ContainedRun {
     pub(super) approval: StandingApproval,
-    /// As "use 3 of 200 of SA-…".
+    /// As "within SA-…, use 3 of 200".
     pub(super) text: String,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn check(
         return Err(problems);
     }
     let text = match used {
-        Some(used) => format!("use {used} of {} of {}", terms.uses_max, terms.id),
-        None => format!("replay of a use of {}", terms.id),
+        Some(used) => format!("within {}, use {used} of {}", terms.id, terms.uses_max),
+        None => format!("within {}, a replay", terms.id),
     };
     Ok(Some(ContainedRun { approval, text }))
 }

@@ -200,7 +200,7 @@ impl VerifiedRecord {
     }
 
     /// Returns the use of the standing approval that was verified to contain the run, as
-    /// `use 3 of 200 of SA-…`.
+    /// `within SA-…, use 3 of 200`.
     #[must_use]
     pub fn standing_checked(&self) -> Option<&str> {
         self.standing.as_deref()

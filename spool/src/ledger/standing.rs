@@ -1,5 +1,5 @@
 //! The uses of standing approvals, counted from the lines of the ledger. A use is counted as soon
-//! as its line is written, whatever becomes of its run.
+//! as its line is written, also if its run does not end.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -116,11 +116,13 @@ fn one_signature_admits_runs_within_its_bounds() {
     }
     // The approver's signature is one of OpenSSH, over the file in the record.
     let request = scene.service.records().remove(0).path.join("request");
-    let mut stock = Command::new("ssh-keygen");
-    stock.args(["-Y", "verify", "-I", "tester", "-n", STANDING_NAMESPACE, "-f"]);
-    stock.arg(&scene.signers).arg("-s").arg(request.join(format!("{}.md.sig", standing.id)));
-    stock.stdin(fs::File::open(request.join(format!("{}.md", standing.id))).unwrap());
-    CliOutput::of(&mut stock).assert_code(0);
+    let signers = scene.signers.display();
+    let (place, id) = (request.display(), &standing.id);
+    let stock = format!(
+        "ssh-keygen -Y verify -I tester -n {STANDING_NAMESPACE} -f {signers} -s {place}/{id}.md.sig \
+         < {place}/{id}.md"
+    );
+    CliOutput::of(&mut bench.shell(&stock)).assert_code(0);
     assert_eq!(scene.ledger().matches("\"standing\":").count(), 2);
 }
 
@@ -140,7 +142,8 @@ fn a_use_beyond_a_bound_is_refused_by_name() {
     record.assert_outcome("refused");
     assert!(record.text.contains("x-audience"), "{}", record.text);
     scene.refused(&good().memory_mb(257), "memory_limit_mb");
-    scene.refused(&good().edit("@sha256:", "@sha256:0").edit("x-old", "x-old"), "not admitted");
+    let unknown = StandingText::of_script(SCRIPT).save(bench.scratch().path());
+    scene.refused(&unknown.use_of(SCRIPT, "7"), "has not admitted");
     scene.refused(&standing.use_of("print('other')", "7"), "`script.py` has other bytes");
     scene.refused(&good().edit("x-standing", "x-other: \"1\"\nx-standing"), "extension key");
     scene.record_of(&good()).assert_outcome("ok");

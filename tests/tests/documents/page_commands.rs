@@ -8,7 +8,9 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, CliOutput, DocPage, RequestText};
+use toolexec_tests::{
+    Bench, CliOutput, DocPage, RequestText, Service, ServiceConfig, ssh_keygen_works,
+};
 
 /// Runs every line of a page, with names of the page replaced by those of the test.
 #[track_caller]
@@ -84,14 +86,72 @@ fn the_command_of_the_spool_page_works() {
     assert_eq!(run_page(&bench, &DocPage::open("docs/spool.md"), &changes), 2);
 }
 
-/// The example of the page is well-formed.
+/// The page, with a daemon: a standing approval is made, signed, used and revoked.
 #[test]
-fn the_command_of_the_standing_approvals_page_works() {
+fn the_commands_of_the_standing_approvals_page_work() {
+    if !ssh_keygen_works("the_commands_of_the_standing_approvals_page_work") {
+        return;
+    }
     let bench = Bench::new();
+    let home = bench.home();
     let page = DocPage::open("docs/standing-approvals.md");
     let [example] = &page.blocks("markdown")[..] else { panic!("not one example") };
-    fs::write(bench.home().join("SA-20260209-160501Z-means.md"), example).unwrap();
-    let output = CliOutput::of(&mut bench.shell(&page.script()));
-    output.assert_code(0);
-    assert!(output.stdout.contains("valid standing approval"), "{output:#?}");
+    fs::write(home.join("SA-20260209-160501Z-means.md"), example).unwrap();
+    let linted = bench.toolexec(["lint", "SA-20260209-160501Z-means.md"]);
+    linted.assert_code(0);
+    assert!(linted.stdout.contains("valid standing approval"), "{linted:#?}");
+    fs::remove_file(home.join("SA-20260209-160501Z-means.md")).unwrap();
+
+    CliOutput::of(&mut bench.shell(
+        "mkdir -p ~/.ssh && ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/id_ed25519\n\
+         echo \"alice $(cat ~/.ssh/id_ed25519.pub)\" > allowed_signers",
+    ))
+    .assert_code(0);
+    for (name, text) in [("means.py", "print(1)\n"), ("sales-1.csv", "1\n"), ("sales-2.csv", "2\n")]
+    {
+        fs::write(home.join(name), text).unwrap();
+    }
+    let config = ServiceConfig {
+        allowed_signers: Some(home.join("allowed_signers")),
+        ..ServiceConfig::for_owner(&bench)
+    };
+    let mut service = Service::prepare(&bench, &config);
+    service.configure("log: {origin: desk-1}");
+    service.spawn();
+    let drafted = bench.shell(
+        "toolexec draft --purpose 'A mean.' --slug means --language python --input means.py --input sales-1.csv \
+         --risk low --sensitivity public --justification 'reads one table' -- python means.py \
+         /in/sales-1.csv 7 > name && mv TR-*-means.inputs TR-20260209-160501Z-means.inputs && \
+         sed 's/TR-[0-9]*-[0-9]*Z-means/TR-20260209-160501Z-means/; s/^created_utc: .*/created_utc: \
+         \"2026-02-09T16:05:01Z\"/' TR-*-means.md > request && rm TR-*-means.md && mv request \
+         TR-20260209-160501Z-means.md",
+    );
+    CliOutput::of(&mut { drafted }).assert_code(0);
+
+    let blocks = page.blocks("sh");
+    let commands: Vec<&String> =
+        blocks.iter().filter(|block| !block.starts_with("toolexec lint")).collect();
+    assert_eq!(commands.len(), 5, "{commands:#?}");
+    let (spool, state) = (service.spool(), service.state());
+    let run = |block: &str| {
+        let block = block.replace("/var/spool/toolexec", spool.to_str().unwrap());
+        let block = block.replace("/var/lib/toolexec", state.to_str().unwrap());
+        let block = block.replace("--approver alice", "--approver alice --yes");
+        let block =
+            block.replace("revoke SA- --approver alice --yes", "revoke SA- --approver alice");
+        let output = CliOutput::of(&mut bench.shell(&format!("set -e\n{block}")));
+        output.assert_code(0);
+        output.stdout
+    };
+    run(commands[0]);
+    run(commands[1]);
+    service.wait_for("the standing approval", |it| it.log().contains("standing-admitted"));
+    run(commands[2]);
+    service.wait_for("the record", |it| !it.records().is_empty());
+    service.records()[0].assert_outcome("ok");
+    let verified = run(commands[3]);
+    assert!(verified.contains("use 1 of 200"), "{verified}");
+    let ended = run(commands[4]);
+    assert!(ended.contains("active") && ended.contains("1 of 200"), "{ended}");
+    service.wait_for("the revocation", |it| it.log().contains("standing-revoked"));
 }

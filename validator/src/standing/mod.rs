@@ -9,9 +9,11 @@ mod binding;
 mod compose_use;
 mod examples;
 mod inputs;
+mod key;
 mod model;
 mod parameters;
 mod read;
+mod schema;
 mod values;
 mod words;
 
@@ -22,3 +24,4 @@ pub use self::model::{
 pub use binding::{Binding, BindingError, bind};
 pub use compose_use::compose_use;
 pub(crate) use read::{REQUEST_TYPE, read};
+pub use schema::standing_schema;

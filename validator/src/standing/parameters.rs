@@ -8,8 +8,8 @@ use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::yaml::{ScalarKind, YamlNode};
 
-const CHOICES_MAX: usize = 100;
-const CHARS_MAX: u64 = 200;
+pub(super) const CHOICES_MAX: usize = 100;
+pub(super) const CHARS_MAX: u64 = 200;
 
 /// A parameter with the position of its name.
 pub(super) struct ReadParameter {

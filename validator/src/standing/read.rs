@@ -4,6 +4,7 @@ use model::{Language, SourceSpan, StandingId, UtcTime, WithSpan, quote};
 
 use super::examples::{self, ReadExample};
 use super::inputs::{self, ReadInput, may_be_code};
+use super::key::StandingKey;
 use super::model::{
     StandingApproval, StandingInput, StandingParameter, StandingTerms, TemplateWord, WordValue,
 };
@@ -33,42 +34,8 @@ pub(crate) const REQUEST_TYPE: &str = "standing_approval";
 const COMMAND: &str = "Command";
 const EFFECT: &str = "Widest Effect";
 const SECTIONS: [&str; 2] = [COMMAND, EFFECT];
-const USES_MAX: u64 = 1_000_000;
-const BYTES_MAX: u64 = 1 << 40;
-
-/// The keys of the front matter, all of them required.
-const KEYS: [&str; 30] = [
-    "request_type",
-    "schema_version",
-    "standing_id",
-    "created_utc",
-    "approved_by",
-    "approved_utc",
-    "purpose",
-    "x-audience",
-    "agents",
-    "subject",
-    "not_before_utc",
-    "not_after_utc",
-    "uses_max",
-    "uses_per_hour_max",
-    "language",
-    "environment",
-    "network",
-    "network_allowlist",
-    "cpu_limit",
-    "memory_limit_mb",
-    "time_limit_sec",
-    "inputs_bytes_max",
-    "runs_code_of_inputs",
-    "inputs",
-    "parameters",
-    "outputs_expected",
-    "risk",
-    "sensitivity",
-    "constraints",
-    "examples",
-];
+pub(super) const USES_MAX: u64 = 1_000_000;
+pub(super) const BYTES_MAX: u64 = 1 << 40;
 
 impl StandingApproval {
     /// Reads an approved document at this time. `file_name` is without directories.
@@ -213,7 +180,7 @@ impl StandingFrontMatter {
         context: &CheckContext<'_>,
         report: &mut Report,
     ) -> Self {
-        fields.refuse_unknown(&KEYS, false, report);
+        fields.refuse_unknown(StandingKey::TEXTS, false, report);
         schema::document_type(fields, "request_type", REQUEST_TYPE, report);
         schema::version(fields, report);
         environment(fields, report);

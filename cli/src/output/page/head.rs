@@ -50,6 +50,9 @@ pub(super) fn verification(page: &mut Html, dir: &Path, verification_state: &Ver
                     page.number(u64::try_from(count).unwrap_or(u64::MAX));
                 }
             }
+            if let Some(within) = verified.standing_checked() {
+                page.markup(literal("; ")).text(within);
+            }
             page.markup(literal(".</p>\n"));
             not_checked(page, verified.skipped_checks());
         }

@@ -1,6 +1,6 @@
 //! `toolexec approve`: shows complete requests or a standing approval, asks, and signs exactly the
-//! bytes that were shown. It never signs bytes that were not shown or that changed meanwhile. It fills
-//! in an empty approval but changes no other byte, and never overwrites a signature.
+//! bytes that were shown. It never signs bytes that were not shown or that changed meanwhile. It
+//! fills in an empty approval but changes no other byte, and never overwrites a signature.
 
 mod args;
 mod batch;

@@ -1,5 +1,5 @@
-//! The choices of a review: the amount of input text to show, and the verdict. Also the file that was
-//! shown, which a signature covers.
+//! The choices of a review: the amount of input text to show, and the verdict. Also the file that
+//! was shown, which a signature covers.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -15,8 +15,9 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec standing list --state /var/lib/toolexec
 
-Prints id, state, uses, end and agents. States: active; not yet (before not_before_utc); ended; used
-up; revoked; not admitted (stored before a crash, and not usable). Signatures are not verified here.
+Prints id, state, uses, end and agents. States: active; not yet (before not_before_utc); ended;
+used up; revoked; not admitted (stored before a crash, and not usable). Signatures are not verified
+here.
 With --format json, each line of stdout is one object: {\"standing_id\",\"reference\",\"state\",
 \"uses\",\"uses_max\",\"uses_per_hour_max\",\"agents\",\"subject\",\"audience\",\"not_before_utc\",
 \"not_after_utc\",\"admitted_utc\",\"revoked_utc\",\"revoked_by\"}.")]

@@ -111,6 +111,7 @@ fn print_good(verified: &VerifiedRecord) -> Result<(), Failure> {
         1 => ", 1 approval checked".to_owned(),
         count => format!(", {count} approvals checked"),
     };
+    let within = verified.standing_checked().map_or_else(String::new, |text| format!(", {text}"));
     let not_checked: Vec<String> =
         verified.skipped_checks().iter().map(SkippedCheck::to_string).collect();
     let not_checked = match not_checked.as_slice() {
@@ -119,7 +120,7 @@ fn print_good(verified: &VerifiedRecord) -> Result<(), Failure> {
     };
     // On the same line, so that filters and line counts cannot lose it.
     output::line(format_args!(
-        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}{not_checked}",
+        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}{within}{not_checked}",
         verified.result_id(),
         verified.outcome(),
         verified.files_rehashed(),
@@ -154,6 +155,7 @@ fn object(path: &Path, verified: Option<&VerifiedRecord>, faults: &[String]) -> 
         "signer": verified.map(VerifiedRecord::signer_fingerprint),
         "log": log,
         "approvals_checked": verified.map(VerifiedRecord::approvals_checked),
+        "standing_checked": verified.and_then(VerifiedRecord::standing_checked),
         "not_checked": not_checked,
         "faults": faults,
     })

@@ -1,5 +1,5 @@
-//! Example commands of a standing approval. Each is composed by the code that composes a use, so none
-//! is shown that the daemon would refuse.
+//! Example commands of a standing approval. Each is composed by the code that composes a use, so
+//! that none is shown that the daemon would refuse.
 
 use std::collections::BTreeMap;
 
@@ -66,8 +66,8 @@ impl ExampleChoices {
     }
 }
 
-/// Returns the choice of each size at a step. In the first ten steps all choices advance together, so
-/// that each value is seen early. Then come the combinations, each once.
+/// Returns the choice of each size at a step. In the first ten steps all choices advance together,
+/// so that each value is seen early. Then come the combinations, each once.
 fn picks(sizes: &[usize], step: usize) -> Option<Vec<usize>> {
     if sizes.contains(&0) {
         return None;

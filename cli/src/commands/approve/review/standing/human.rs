@@ -79,7 +79,7 @@ fn may_vary(page: &mut ReviewPage, terms: &StandingTerms) {
 fn fixed(page: &mut ReviewPage, terms: &StandingTerms) {
     page.title("Fixed: the command, word by word, without a shell");
     for (number, word) in (1..).zip(&terms.words) {
-        page.line(format_args!("  {number:>3}  {}", word_text(&terms_text::word(word))));
+        page.line(format_args!("  {number:>3}  {}", word_text(&word.to_string())));
     }
     page.title("Fixed: inputs");
     for input in terms_text::fixed_inputs(terms) {

@@ -106,8 +106,9 @@ fn of_fixed(terms: &StandingTerms) -> Value {
         .map(|it| json!({"name": it.name(), "sha256": it.sha256().to_string()}));
     let outputs =
         terms.outputs.iter().map(|it| json!({"path": it.path(), "description": it.description()}));
+    let constraints = terms.constraints.iter().map(validator::Constraint::text);
     json!({
-        "command": terms.words.iter().map(terms_text::word).collect::<Vec<_>>(),
+        "command": terms.words.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "inputs": inputs.collect::<Vec<_>>(),
         "language": terms.language.as_str(),
         "network": terms.network.as_str(),
@@ -119,7 +120,7 @@ fn of_fixed(terms: &StandingTerms) -> Value {
             "inputs_bytes": terms.inputs_bytes_max,
         },
         "outputs": outputs.collect::<Vec<_>>(),
-        "constraints": terms.constraints.iter().map(validator::Constraint::text).collect::<Vec<_>>(),
+        "constraints": constraints.collect::<Vec<_>>(),
         "risk": terms.risk.as_str(),
         "sensitivity": terms.sensitivity.as_str(),
         "runs_code_of_inputs": terms.runs_code_of_inputs,

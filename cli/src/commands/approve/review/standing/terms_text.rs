@@ -1,6 +1,6 @@
 //! The bounds of a standing approval in words. The caller must escape them before it prints them.
 
-use validator::{InputSlot, Network, StandingInput, StandingTerms, TemplateWord, WordValue};
+use validator::{InputSlot, Network, StandingInput, StandingTerms};
 
 /// The title of the section in which the author describes the widest effect.
 const EFFECT: &str = "Widest Effect";
@@ -58,19 +58,6 @@ fn counted(number: u64, what: &str) -> String {
     match number {
         1 => format!("1 {what}"),
         number => format!("{number} {what}s"),
-    }
-}
-
-/// Returns a word of the command with the name of its value, as the document has it.
-pub(super) fn word(word: &TemplateWord) -> String {
-    match word {
-        TemplateWord::Literal(text) => text.clone(),
-        TemplateWord::Value { beginning, value: WordValue::Parameter(name) } => {
-            format!("{beginning}{{{name}}}")
-        }
-        TemplateWord::Value { beginning, value: WordValue::Slot(name) } => {
-            format!("{beginning}{{in:{name}}}")
-        }
     }
 }
 

@@ -1,11 +1,10 @@
-//! Warnings about runs that the bounds do not make obvious. They refuse nothing: the approver decides.
+//! Warnings about runs that the bounds do not make obvious. They refuse nothing: the approver
+//! decides.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use validator::{StandingTerms, TemplateWord};
-
-use super::terms_text;
 
 /// Programs that execute other programs, which their arguments name.
 const RUNNERS: [&str; 12] =
@@ -28,14 +27,13 @@ pub(super) fn of(terms: &StandingTerms) -> Vec<String> {
             before = literal(word);
             continue;
         };
-        let shown = terms_text::word(word);
         if let Some(runner) = runner {
             found.push(format!(
-                "word {number}, {shown}: {runner} can run other programs; check each permitted value"
+                "word {number}, {word}: {runner} can run other programs; check each permitted value"
             ));
         } else if names_code(beginning, before) {
             found.push(format!(
-                "word {number}, {shown}: its option can run code; check each permitted value"
+                "word {number}, {word}: its option can run code; check each permitted value"
             ));
         }
         before = None;

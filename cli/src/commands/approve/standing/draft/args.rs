@@ -28,8 +28,8 @@ the part after its last `=`. Its values are SPEC:
   number-list:64    whole numbers, separated by commas; at most 64 characters
 A slot replaces every input whose name is FILES, with at most one `*`, by files of any content. If
 that is one input, a word `/in/<name>` becomes the file of the slot.
-Exit status: 0 written; 2 the request or the standing approval would be refused; 3 usage or internal
-error.
+Exit status: 0 written; 2 the request or the standing approval would be refused; 3 usage or
+internal error.
 With --format json, the last line of stdout is one object: {\"standing\",\"standing_id\",\"sha256\",
 \"violations\"}. `standing` is null if nothing was written.")]
 pub(crate) struct StandingDraftCommand {

@@ -12,8 +12,8 @@ Example: toolexec standing revoke SA-20260209-160501Z-means --approver alice --s
            --reason 'the table has moved'
 
 Signs a rejection of the exact bytes, in namespace reject.tool-exec@threegate, and submits it with
-the standing approval. The daemon then admits no further use. This is final: a new standing approval
-needs another id. Runs that have begun continue; `toolexec cancel` ends them.
+the standing approval. The daemon then admits no further use. This is final: a new standing
+approval needs another id. Runs that have begun continue; `toolexec cancel` ends them.
 The document is the named file, or the stored one of --state, or the one that the daemon publishes
 in the spool. Without a spool, the embedded state is changed directly.
 The reason is for people: it is printed, not signed and not submitted.
