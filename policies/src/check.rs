@@ -112,6 +112,12 @@ fn approval(form: &RawApproval, problems: &mut Problems<'_>) -> ApprovalRules {
         let advice = "set signatures_min.low to 1 or more, name owners, or set invoker: true";
         problems.add("approval", "no user could approve a request of low risk", advice);
     }
+    let takes_drafts = form.standing.as_ref().is_some_and(|form| form.from_drafts);
+    if takes_drafts && signatures_min.low == 0 && !form.owners.is_empty() {
+        let advice = "set signatures_min.low to 1 or more, or from_drafts to false";
+        let what = "is true, and the owner of a draft could approve it by its submission";
+        problems.add("approval.standing.from_drafts", what, advice);
+    }
     let age_sec_max = form.age_sec_max.as_ref().map(|count| count.0);
     if age_sec_max == Some(0) {
         problems.add("approval.age_sec_max", "is 0", "write null for no maximum");

@@ -44,7 +44,7 @@ pub use approval::{
     REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX,
     SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE, SignatureError, SignatureFile,
     SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
-    admission_violations, rejected_by,
+    admission_violations, counts_for_standing, rejected_by,
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{

@@ -223,6 +223,7 @@ fn of_verification() -> Vec<Named> {
             Request,
             NoApproval,
             ApprovalsOfBundle,
+            Standing,
             ReplayedRecord,
         ),
     ]

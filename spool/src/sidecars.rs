@@ -18,6 +18,12 @@ use crate::error::SpoolError;
 /// The suffix of the AIS bundle's name, after the request's stem.
 pub(crate) const AIS_SUFFIX: &str = ".ais.json";
 
+/// One file over the limit shows the policy that there are too many. The rest is reported as unread,
+/// because one of the files that were read may be missing or unreadable later.
+const SIGNATURES_READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
+/// The files of a standing approval that are read: all that a listing of the inbox has.
+const STANDING_SIGNATURES_MAX: usize = 128;
+
 pub(crate) struct Sidecars {
     pub(crate) signatures: Vec<SignatureFile>,
     /// The reason for each signature that exists and was not read. It may be a rejection.
@@ -56,7 +62,12 @@ impl Sidecars {
         // A name that is not UTF-8 cannot be the file of a submitter.
         let shown = names.iter().filter_map(|name| name.to_str().map(str::to_owned)).collect();
         let mut found = Self { signatures: Vec::new(), unread: Vec::new(), ais, names: shown };
-        add_signatures(&mut found, std::mem::take(&mut names), &directory, parent);
+        // One rejection among many files must still be found: it revokes a standing approval.
+        let read_max = match file_name.starts_with("SA-") {
+            true => STANDING_SIGNATURES_MAX,
+            false => SIGNATURES_READ_MAX,
+        };
+        add_signatures(&mut found, std::mem::take(&mut names), (&directory, parent), read_max);
         Ok(found)
     }
 
@@ -74,20 +85,17 @@ impl Sidecars {
 fn add_signatures(
     sidecars: &mut Sidecars,
     mut names: Vec<OsString>,
-    directory: &OwnedFd,
-    parent: &Path,
+    (directory, parent): (&OwnedFd, &Path),
+    read_max: usize,
 ) {
     names.sort();
-    // One file over the limit shows the policy that there are too many. The rest is reported as
-    // unread, because one of the files that were read may be missing or unreadable later.
-    const READ_MAX: usize = policies::SIGNATURE_FILES_MAX + 1;
-    if let Some(beyond) = names.get(READ_MAX) {
+    if let Some(beyond) = names.get(read_max) {
         let path = model::escape_line(&parent.join(beyond).display().to_string());
         let (count, max) = (names.len(), policies::SIGNATURE_FILES_MAX);
         let why = format!("{path}: one of {count} signature files; at most {max} are read");
         sidecars.unread.push(why);
     }
-    for name in names.into_iter().take(READ_MAX) {
+    for name in names.into_iter().take(read_max) {
         let path = parent.join(&name);
         match read_signature(directory, &path, name) {
             Ok(Some(file)) => sidecars.signatures.push(file),

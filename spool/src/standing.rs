@@ -101,6 +101,25 @@ impl Spool {
         })
     }
 
+    /// Returns the person who revoked the standing approval of this digest, admitted or not.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn standing_revoked_by(&self, sha256: &Sha256) -> Result<Option<String>, SpoolError> {
+        self.ledger().with_lock(|ledger| {
+            Ok(ledger.standing().revoked_by(&sha256.to_string()).map(str::to_owned))
+        })
+    }
+
+    /// Stores the rejection of a standing approval that was revoked before, so that it survives the
+    /// loss of the ledger.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub fn keep_rejection(&self, standing: &StoredStanding) -> Result<(), SpoolError> {
+        self.store_standing(standing)
+    }
+
     /// Stores a standing approval and notes its admission. It can be used when this returns.
     ///
     /// # Errors
@@ -113,10 +132,14 @@ impl Spool {
         self.store_standing(standing)?;
         let reference = standing.approval.reference();
         let sha256 = reference.sha256.to_string();
-        let is_new =
-            self.ledger().with_lock(|ledger| Ok(ledger.standing().uses(&sha256, now).is_none()))?;
-        if is_new {
-            self.note_standing(LedgerNote::StandingAdmitted(note_of(&reference, now, None)))?;
+        let note = LedgerNote::StandingAdmitted(note_of(&reference, now, None));
+        // The look and the line under one lock, because another process may admit it too.
+        let to = self.ledger().with_lock(|ledger| match ledger.standing().uses(&sha256, now) {
+            Some(_) => Ok(None),
+            None => ledger.append(&note).map(Some),
+        })?;
+        if let Some(to) = to {
+            self.make_durable(to)?;
         }
         Ok(StoredProof(()))
     }
@@ -176,17 +199,18 @@ impl Spool {
         let directory = make_dir(&self.standing_dir(standing.approval.sha256()), 0o700)?;
         // The document last: a directory without it is ignored.
         let files: Vec<_> = standing.files().collect();
-        for (name, bytes) in files.iter().rev() {
-            let path = directory.join(name);
-            if fs::read(&path).is_ok_and(|found| found == *bytes) {
-                continue;
+        for (name, bytes) in files.iter().skip(1) {
+            let path = directory.join(signature_name(&directory, name, bytes));
+            if !path.exists() {
+                place(&path, bytes).map_err(SpoolError::io(&path, "write"))?;
             }
-            // Another signature has this name.
-            let path = match path.exists() {
-                true => directory.join(unique_name(name, bytes)),
-                false => path,
-            };
-            place(&path, bytes).map_err(SpoolError::io(&path, "write"))?;
+        }
+        for (name, bytes) in files.iter().take(1) {
+            let path = directory.join(name);
+            if !fs::read(&path).is_ok_and(|found| found == *bytes) {
+                // A damaged document is replaced.
+                replace(&path, bytes).map_err(SpoolError::io(&path, "write"))?;
+            }
         }
         sync::sync_dir(&directory).map_err(SpoolError::io(&directory, "sync"))
     }
@@ -204,10 +228,29 @@ fn note_of(reference: &StandingReference, now: UtcTime, by: Option<&str>) -> Sta
     }
 }
 
-/// Returns a name that only these bytes have.
-fn unique_name(name: &str, bytes: &[u8]) -> String {
-    let stem = name.strip_suffix(".sig").unwrap_or(name);
-    format!("{stem}.{}.sig", &Sha256::of(bytes).to_string()[..16])
+/// The longest name of a signature file that is kept.
+const NAME_BYTES_MAX: usize = 128;
+
+/// Returns the name of a signature in the store: its own if that is plain and free, else one that
+/// only these bytes have.
+fn signature_name(directory: &Path, name: &str, bytes: &[u8]) -> String {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@+".contains(&byte);
+    let is_plain = name.len() <= NAME_BYTES_MAX && name.bytes().all(allowed);
+    let path = directory.join(name);
+    let is_free = !path.exists() || fs::read(&path).is_ok_and(|found| found == bytes);
+    if is_plain && is_free {
+        return name.to_owned();
+    }
+    let stem = name.split_once(".md").map_or("standing", |(stem, _)| stem);
+    let stem = if stem.len() <= NAME_BYTES_MAX { stem } else { "standing" };
+    let digest: String = Sha256::of(bytes).to_string().chars().take(16).collect();
+    format!("{stem}.md.{digest}.sig")
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut fresh = AtomicFile::create_for(path, 0o600)?;
+    fresh.write(bytes)?;
+    fresh.replace()
 }
 
 fn place(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -230,10 +273,16 @@ pub(crate) fn standing_in(
     let flags =
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(&path, flags, rustix::fs::Mode::empty()) {
-        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        // Another kind of file counts as missing: a damaged store must not stop the daemon.
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::LOOP | rustix::io::Errno::ISDIR) => {
+            return Ok(None);
+        }
         opened => opened.map_err(SpoolError::errno(&path, "open"))?,
     };
-    let (bytes, _) = read_bounded(&file, &path, REQUEST_BYTES_MAX, AllowedLinks::Any)?;
+    let bytes = match read_bounded(&file, &path, REQUEST_BYTES_MAX, AllowedLinks::Any) {
+        Err(SpoolError::FileKind { .. } | SpoolError::TooLarge { .. }) => return Ok(None),
+        read => read?.0,
+    };
     if Sha256::of(&bytes) != reference.sha256 {
         return Ok(None);
     }

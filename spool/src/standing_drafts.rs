@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use model::RequestId;
 use rustix::fs::{OFlags, RenameFlags, renameat_with};
 use validator::REQUEST_BYTES_MAX;
 
@@ -13,6 +14,8 @@ use crate::inbox::{Inbox, SubmissionName};
 
 /// The most drafts that are read in one look.
 const DRAFTS_MAX: usize = 4096;
+/// The most drafts that are remembered; more are read again.
+const SEEN_MAX: usize = 16_384;
 /// The front matter of a request is not longer.
 const FRONT_BYTES_MAX: usize = 64 * 1024;
 const KEY: &[u8] = b"x-standing:";
@@ -31,24 +34,37 @@ impl Inbox {
         drafts: &Self,
         seen: &mut SeenDrafts,
     ) -> Result<usize, SpoolError> {
+        if seen.0.len() > SEEN_MAX {
+            seen.0.clear();
+        }
         seen.0.retain(|name, identity| drafts.identity(name) == Some(*identity));
         let mut names = Vec::new();
         drafts.each_submission(|draft| {
             let SubmissionName::Request(name) = draft.submission else { return };
+            let stem = name.strip_suffix(".md").unwrap_or(&name);
+            let is_request = stem.parse::<RequestId>().is_ok();
             let is_new = seen.0.get(&name) != Some(&draft.identity);
-            if is_new && !draft.is_empty && names.len() < DRAFTS_MAX {
+            if is_request && is_new && !draft.is_empty && names.len() < DRAFTS_MAX {
                 names.push((name, draft.identity));
             }
         })?;
-        let mut moved = 0;
+        let (mut moved, mut failed) = (0, None);
         for (name, identity) in names {
             if !uses_standing_approval(drafts, &name) {
                 seen.0.insert(name, identity);
-            } else if self.take_draft(drafts, &name)? {
-                moved += 1;
+                continue;
+            }
+            match self.take_draft(drafts, &name) {
+                Ok(true) => moved += 1,
+                Ok(false) => {}
+                // One draft that cannot be moved must not stop the others.
+                Err(error) => {
+                    seen.0.insert(name, identity);
+                    failed.get_or_insert(error);
+                }
             }
         }
-        Ok(moved)
+        failed.map_or(Ok(moved), Err)
     }
 
     /// Moves the inputs first: a request is claimed as soon as it has its name.
@@ -56,17 +72,24 @@ impl Inbox {
         let stem = name.strip_suffix(".md").unwrap_or(name);
         let inputs = format!("{stem}.inputs");
         let failed = |name: &str| SpoolError::errno(&drafts.path().join(name), "move");
-        let rename = |name: &str| {
-            let (from, to) = (drafts.handle(), self.handle());
-            renameat_with(from, name, to, name, RenameFlags::NOREPLACE)
+        // Inputs beside another request of this name would have it refused.
+        if self.identity(name).is_some() {
+            return Ok(false);
+        }
+        let rename = |from: &Self, to: &Self, name: &str| {
+            renameat_with(from.handle(), name, to.handle(), name, RenameFlags::NOREPLACE)
         };
-        match rename(&inputs) {
+        match rename(drafts, self, &inputs) {
             // Moved before an interruption, or the request has none.
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(rustix::io::Errno::EXIST) => return Ok(false),
             Err(errno) => return Err(failed(&inputs)(errno)),
         }
-        match rename(name) {
+        let moved = rename(drafts, self, name);
+        if moved.is_err() && rename(self, drafts, &inputs).is_err() {
+            tracing::debug!("{inputs}: not moved back");
+        }
+        match moved {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::EXIST) => Ok(false),
             Err(errno) => Err(failed(name)(errno)),
@@ -74,7 +97,7 @@ impl Inbox {
     }
 }
 
-/// Returns whether the text has the key. The check of the request reads it properly.
+/// Returns whether the front matter has the key. The check of the request reads it properly.
 fn uses_standing_approval(drafts: &Inbox, name: &str) -> bool {
     let read = || -> Result<Vec<u8>, SpoolError> {
         let path = drafts.path().join(name);
@@ -84,5 +107,8 @@ fn uses_standing_approval(drafts: &Inbox, name: &str) -> bool {
     };
     let Ok(bytes) = read() else { return false };
     let front = bytes.get(..FRONT_BYTES_MAX).unwrap_or(&bytes);
-    front.split(|byte| *byte == b'\n').any(|line| line.starts_with(KEY))
+    let mut lines = front.split(|byte| *byte == b'\n');
+    let is_end = |line: &&[u8]| line.trim_ascii_end() == b"---";
+    lines.next().is_some_and(|line| is_end(&line))
+        && lines.take_while(|line| !is_end(line)).any(|line| line.starts_with(KEY))
 }

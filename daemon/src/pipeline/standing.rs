@@ -7,7 +7,7 @@ use ::model::{ResultId, UtcTime};
 use policies::standing::StandingUses;
 use policies::{
     AdmissionEvidence, FoundStanding, REJECT_NAMESPACE, SignatureFile, SshSignature,
-    StandingEvidence, admission_violations, rejected_by,
+    StandingEvidence, admission_violations, counts_for_standing, rejected_by,
 };
 use records::RecordSubject;
 use spool::{Claimed, StoredStanding, SubmissionState};
@@ -43,37 +43,38 @@ impl RequestContext<'_> {
         claimed: Claimed,
     ) -> Result<StandingOutcome, DaemonError> {
         let now = system::now();
-        let approval = match StandingApproval::read(draft.bytes(), draft.file_name(), now) {
+        let approval = match self.read_standing(draft, now)? {
             Ok(approval) => Arc::new(approval),
             Err(violations) => return self.refuse_standing(draft, claimed, violations),
         };
-        let found = self.with_stored_signatures(approval, &claimed, now)?;
-        let terms = found.approval.terms();
+        let mut found = self.with_stored_signatures(approval, &claimed, now)?;
         let reference = found.approval.reference();
-        let known = self.host.spool.standing(&reference, now)?;
-        let rejected = self
-            .rules
-            .trust
-            .signers()
-            .and_then(|signers| rejected_by(&found.approval, &found.signatures, signers, now));
-        let (proof, event) = match (known, rejected) {
-            (Some(state), _) if state.revoked_by.is_some() => {
-                let by = state.revoked_by.unwrap_or_default();
-                let problem = format!("{}: was revoked by {by}", terms.id);
+        let revoked = self.host.spool.standing_revoked_by(&reference.sha256)?;
+        let rejected = self.rejected_by(&found, now);
+        let (proof, event) = match (revoked, rejected) {
+            (Some(by), rejected) => {
+                if rejected.is_some() {
+                    self.keep_counting(&mut found, now);
+                    self.host.spool.keep_rejection(&found)?;
+                }
+                let problem = format!("{}: was revoked by {by}", reference.id);
                 return self.refuse_standing(draft, claimed, vec![standing_violation(&problem)]);
             }
-            (Some(_), Some(by)) => {
+            (None, Some(by)) => {
+                self.keep_counting(&mut found, now);
                 (self.host.spool.revoke_standing(&found, &by, now)?, LogEvent::StandingRevoked)
             }
-            (_, _) => {
+            (None, None) => {
                 let mut violations = self.admission_violations(&found, now)?;
                 violations.extend(rejection_without_effect(&claimed));
                 if !violations.is_empty() {
                     return self.refuse_standing(draft, claimed, violations);
                 }
+                self.keep_counting(&mut found, now);
                 (self.host.spool.admit_standing(&found, now)?, LogEvent::StandingAdmitted)
             }
         };
+        let terms = found.approval.terms();
         let fields = LogEventFields { request: Some(terms.id.as_str()), ..Default::default() };
         log_event::log(event, &fields);
         let published = match event {
@@ -82,6 +83,40 @@ impl RequestContext<'_> {
         };
         held_requests::warn_if_failed(published);
         Ok(StandingOutcome::Stored(self.host.spool.finish_standing(claimed, &proof)?))
+    }
+
+    /// Reads a submitted document. One that was admitted before stays readable, also by a stricter
+    /// version: it must be possible to revoke it.
+    fn read_standing(
+        &self,
+        draft: &Draft,
+        now: UtcTime,
+    ) -> Result<Result<StandingApproval, Vec<Violation>>, DaemonError> {
+        let (bytes, name) = (draft.bytes(), draft.file_name());
+        let violations = match StandingApproval::read(bytes, name, now) {
+            Ok(approval) => return Ok(Ok(approval)),
+            Err(violations) => violations,
+        };
+        let Ok(approval) = StandingApproval::read_recorded(bytes, name, now) else {
+            return Ok(Err(violations));
+        };
+        let admitted = self.host.spool.admitted_standing(&approval.terms().id)?;
+        let is_known = admitted == Some(approval.sha256());
+        Ok(if is_known { Ok(approval) } else { Err(violations) })
+    }
+
+    fn rejected_by(&self, found: &StoredStanding, now: UtcTime) -> Option<String> {
+        let signers = self.rules.trust.signers()?;
+        rejected_by(&found.approval, &found.signatures, signers, now)
+    }
+
+    /// Leaves out files that do not count: with too many of them, later signatures would not count
+    /// either.
+    fn keep_counting(&self, found: &mut StoredStanding, now: UtcTime) {
+        let StoredStanding { approval, signatures, .. } = found;
+        if let Some(signers) = self.rules.trust.signers() {
+            signatures.retain(|file| counts_for_standing(approval, file, signers, now));
+        }
     }
 
     /// Adds the signatures that the store has, so that a rejection counts for ever.
@@ -170,9 +205,15 @@ impl RequestContext<'_> {
             })));
         }
         let mut state = self.host.spool.standing(reference, now)?;
-        if state.is_none()
-            && let Some(beside) = self.host.spool.standing_beside(claimed, reference, now)?
+        let beside = self.host.spool.standing_beside(claimed, reference, now)?;
+        if let Some(beside) = &beside
+            && let Some(by) = self.rejected_by(beside, now)
+            && self.host.spool.standing_revoked_by(&reference.sha256)?.is_none()
         {
+            let _stored = self.host.spool.revoke_standing(beside, &by, now)?;
+            state = self.host.spool.standing(reference, now)?;
+        }
+        if let Some(beside) = beside.filter(|_| state.is_none()) {
             let violations = self.admission_violations(&beside, now)?;
             if !violations.is_empty() {
                 return Ok(Err(violations));

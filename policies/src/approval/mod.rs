@@ -36,7 +36,7 @@ pub use key::{KeyKind, SignerKey, SignerKeyError};
 pub use revoked::REVOKED_BYTES_MAX;
 pub use signers::{AllowedSigners, EntitlementError, SIGNERS_BYTES_MAX};
 pub use sshsig::{SIGNATURE_BYTES_MAX, SignatureError, SshSignature, Touch, VerifiedSshSignature};
-pub use standing::{AdmissionEvidence, admission_violations, rejected_by};
+pub use standing::{AdmissionEvidence, admission_violations, counts_for_standing, rejected_by};
 pub use validity::StandardTime;
 
 pub(crate) use self::model::Approval;

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use model::{UtcTime, escape_line};
-use validator::{Code, Request, RiskLevel, StandingApproval, StandingTerms, Violation};
+use validator::{
+    CLOCK_SKEW_SEC, Code, Request, RiskLevel, StandingApproval, StandingTerms, Violation,
+};
 
 use super::approvers::Approvers;
 use super::document::SignedDocument;
@@ -123,7 +125,9 @@ fn listed(problems: &[String]) -> String {
 /// Returns the bounds of a standing approval that exceed those of policy.
 fn beyond_policy(terms: &StandingTerms, rules: &StandingRules) -> Vec<String> {
     let mut problems = Vec::new();
-    let seconds = terms.not_after.unix().saturating_sub(terms.not_before.unix());
+    // The time from the signature counts, so that none begins years later.
+    let from = terms.approved.unwrap_or(terms.created).min(terms.not_before);
+    let seconds = terms.not_after.unix().saturating_sub(from.unix());
     let seconds_max = i64::try_from(rules.days_max).unwrap_or(i64::MAX).saturating_mul(DAY_SEC);
     if seconds > seconds_max {
         let days = rules.days_max;
@@ -193,6 +197,13 @@ pub fn admission_violations(
     if evidence.now >= terms.not_after {
         problems.push("not_after_utc: has passed".to_owned());
     }
+    let approved = terms.approved.unwrap_or(terms.created);
+    let age = evidence.now.unix().saturating_sub(approved.unix());
+    let age_max = policy.rules.approval.age_sec_max;
+    let age_max = age_max.map(|max| i64::try_from(max).unwrap_or(i64::MAX));
+    if age_max.is_some_and(|max| age > max.saturating_add(CLOCK_SKEW_SEC)) {
+        problems.push("approved_utc: older than approval.age_sec_max".to_owned());
+    }
     if !problems.is_empty() {
         let hint = "correct the standing approval, and have it signed again";
         findings.refuse(RULE, Code::ApprovalStanding, listed(&problems), hint);
@@ -213,7 +224,8 @@ pub fn admission_violations(
     findings.violations
 }
 
-/// Returns who has validly rejected the standing approval, if anyone.
+/// Returns who has validly rejected the standing approval, if anyone. One rejection counts however
+/// many other files there are.
 #[must_use]
 pub fn rejected_by(
     standing: &StandingApproval,
@@ -221,10 +233,33 @@ pub fn rejected_by(
     signers: &AllowedSigners,
     now: UtcTime,
 ) -> Option<String> {
+    signatures.iter().find_map(|file| {
+        let votes = votes_of(standing, file, signers, now);
+        let voter = votes.rejections.first()?;
+        let name = voter.names().next().unwrap_or("?");
+        Some(format!("{} with key {}", escape_line(name), voter.fingerprint))
+    })
+}
+
+/// Returns whether a signature file counts for or against the standing approval.
+#[must_use]
+pub fn counts_for_standing(
+    standing: &StandingApproval,
+    file: &SignatureFile,
+    signers: &AllowedSigners,
+    now: UtcTime,
+) -> bool {
+    let votes = votes_of(standing, file, signers, now);
+    !votes.approvals.is_empty() || !votes.rejections.is_empty()
+}
+
+fn votes_of<'s>(
+    standing: &StandingApproval,
+    file: &SignatureFile,
+    signers: &'s AllowedSigners,
+    now: UtcTime,
+) -> VerifiedSignatures<'s> {
     let check = SignatureCheck { signers, user_verification: false, now };
     let document = SignedDocument::Standing(standing);
-    let votes = VerifiedSignatures::count(document, signatures, &check);
-    let voter = votes.rejections.first()?;
-    let name = voter.names().next().unwrap_or("?");
-    Some(format!("{} with key {}", escape_line(name), voter.fingerprint))
+    VerifiedSignatures::count(document, std::slice::from_ref(file), &check)
 }

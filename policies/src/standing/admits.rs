@@ -79,6 +79,7 @@ fn source(
         (terms.audience == host, StandingDifference::Host),
         (request.audience() == Some(&terms.audience), StandingDifference::Audience),
         (is_listed, StandingDifference::Agent),
+        (agent.is_none_or(|agent| agent.accesscontrol().is_none()), StandingDifference::Scope),
         (is_subject, StandingDifference::Subject),
         (is_approved, StandingDifference::Approval),
     ] {

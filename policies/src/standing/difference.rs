@@ -17,6 +17,8 @@ pub enum StandingDifference {
     Audience,
     /// The request comes from another agent, or names none.
     Agent,
+    /// The request names an access-control scope, which no bound covers.
+    Scope,
     /// The request comes from another workflow.
     Subject,
     /// Another language.
@@ -72,6 +74,7 @@ impl fmt::Display for StandingDifference {
             Self::Host => f.write_str("x-audience: this host is another"),
             Self::Audience => f.write_str("x-audience: the request names another host, or none"),
             Self::Agent => f.write_str("agents: the request's agent is not listed"),
+            Self::Scope => f.write_str("x-agent: the request names an access-control scope"),
             Self::Subject => f.write_str("subject: the request's workflow is another"),
             Self::Language => f.write_str("language: the request's is another"),
             Self::Backend => f.write_str("backend: the request names one"),

@@ -2,7 +2,7 @@
 //! from its numbers. A host whose clock was set back must never start a use.
 
 use model::UtcTime;
-use validator::StandingTerms;
+use validator::{CLOCK_SKEW_SEC, StandingTerms};
 
 /// The facts about earlier uses, by the ledger, and about the signers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,15 +54,19 @@ model::closed_set! {
 /// # Errors
 /// The first [`UseRefusal`] in the order of its declaration.
 pub fn check_use(terms: &StandingTerms, facts: &StandingUses) -> Result<u64, UseRefusal> {
+    // Runs that begin at the same time take their times in another order than their lines.
+    let latest = facts.latest.unwrap_or(facts.now);
+    let is_set_back = latest.unix().saturating_sub(facts.now.unix()) > CLOCK_SKEW_SEC;
+    let now = facts.now.max(latest);
     let refusal = if facts.is_revoked {
         UseRefusal::Revoked
     } else if !facts.is_signed {
         UseRefusal::Signature
-    } else if facts.latest.is_some_and(|latest| facts.now < latest) {
+    } else if is_set_back {
         UseRefusal::Clock
-    } else if facts.now < terms.not_before {
+    } else if now < terms.not_before {
         UseRefusal::Early
-    } else if facts.now >= terms.not_after {
+    } else if now >= terms.not_after {
         UseRefusal::Ended
     } else if facts.uses >= terms.uses_max {
         UseRefusal::UsedUp

@@ -197,7 +197,7 @@ fn a_use_is_refused_by_its_bound() {
         (UseRefusal::Ended, StandingUses { now: at("2026-02-23T00:00:00Z"), ..facts }),
         (UseRefusal::Revoked, StandingUses { is_revoked: true, ..facts }),
         (UseRefusal::Signature, StandingUses { is_signed: false, ..facts }),
-        (UseRefusal::Clock, StandingUses { latest: Some(at("2026-02-10T00:00:01Z")), ..facts }),
+        (UseRefusal::Clock, StandingUses { latest: Some(at("2026-02-10T00:02:01Z")), ..facts }),
     ] {
         assert_eq!(check(facts), Err(expected), "{facts:?}");
     }

@@ -28,14 +28,16 @@ pub(super) fn check(
     sidecars: &[(String, Vec<u8>)],
     host: Option<&str>,
 ) -> Result<Option<ContainedRun>, Vec<String>> {
-    let stated = &facts["standing"];
+    // Records of earlier versions do not have the key; it was any other extension then.
+    let Some(stated) = facts.get("standing") else { return Ok(None) };
     if stated.is_null() {
         return match request.standing() {
             Some(named) => Err(vec![format!("standing is null and the request uses {named}")]),
             None => Ok(None),
         };
     }
-    let approval = document(facts, stated, sidecars).map_err(|problem| vec![problem])?;
+    let sha256 = stated["sha256"].as_str().unwrap_or_default();
+    let approval = document(facts, sha256, sidecars).map_err(|problem| vec![problem])?;
     let terms = approval.terms();
     let mut problems = Vec::new();
     let sizes = input_sizes(stated);
@@ -51,11 +53,16 @@ pub(super) fn check(
             problems.extend(differences.iter().map(|it| format!("beyond {}: {it}", terms.id)));
         }
     }
+    let is_replay = !facts["replay_of"].is_null();
     let begun = facts["started_utc"].as_str().and_then(|text| text.parse::<UtcTime>().ok());
-    if begun.is_some_and(|at| at < terms.not_before || at >= terms.not_after) {
+    // A replay is decided at the time of its original.
+    if !is_replay && begun.is_some_and(|at| at < terms.not_before || at >= terms.not_after) {
         problems.push(format!("beyond {}: started_utc is outside its time", terms.id));
     }
     let used = number(&stated["use"]);
+    if used.is_none() != is_replay {
+        problems.push("standing: only a replay has no use".to_owned());
+    }
     if used.is_some_and(|used| used == 0 || used > terms.uses_max) {
         problems.push(format!("beyond {}: use is {}", terms.id, stated["use"]));
     }
@@ -72,13 +79,23 @@ pub(super) fn check(
     Ok(Some(ContainedRun { approval, text }))
 }
 
+/// Returns the standing approval that the request of a record names, if the record has it. The
+/// signers of a request that did not run are those of this document too.
+pub(super) fn named_document(
+    facts: &Value,
+    request: &Request,
+    sidecars: &[(String, Vec<u8>)],
+) -> Option<StandingApproval> {
+    let sha256 = request.standing()?.sha256.to_string();
+    document(facts, &sha256, sidecars).ok()
+}
+
 /// Finds the document by its digest and reads it as of the time of the record.
 fn document(
     facts: &Value,
-    stated: &Value,
+    sha256: &str,
     sidecars: &[(String, Vec<u8>)],
 ) -> Result<StandingApproval, String> {
-    let sha256 = stated["sha256"].as_str().unwrap_or_default();
     let found = sidecars.iter().find(|(_, bytes)| Sha256::of(bytes).to_string() == sha256);
     let (path, bytes) =
         found.ok_or_else(|| "standing: no file in request/ has its digest".to_owned())?;

@@ -82,6 +82,8 @@ pub enum SkippedCheck {
     NoApproval,
     /// The approvals: a bundle was verified alone.
     ApprovalsOfBundle,
+    /// The standing approval: the record states no run that could be compared with it.
+    Standing,
     /// The replayed record: it was not verified with this replay.
     ReplayedRecord,
 }
@@ -97,6 +99,9 @@ impl fmt::Display for SkippedCheck {
             Self::Approvals => "the approvals (no approvers given)",
             Self::Request => "what the request asks for (this version cannot read it)",
             Self::NoApproval => "the approvals (the record states none)",
+            Self::Standing => {
+                "that the run stayed within its standing approval (its run is unknown)"
+            }
             Self::ReplayedRecord => "the record that it replays (not given)",
             Self::ApprovalsOfBundle => "the approvals (only a bundle given)",
         })

@@ -15,6 +15,7 @@ use crate::verify::facts::{ParsedRecord, RecordFacts};
 use crate::verify::inconsistency::{self, RequestTimes};
 use crate::verify::model::{ApprovalProblem, RECORD_BYTES_MAX};
 use crate::verify::shape::{self, RecordAge};
+use crate::verify::standing::ContainedRun;
 use crate::verify::verdict::{SkippedCheck, VerifiedRecord};
 use crate::verify::{approvals, files, page, request_check, standing};
 use crate::verify_error::VerifyError;
@@ -115,21 +116,42 @@ impl<'a> Verification<'a> {
             _ => {}
         }
         let sidecars = self.sidecars(read);
-        let standing = match &request {
-            Some(Ok(request)) if approvals::is_of_a_run(&read.front_matter) => {
-                standing::check(&read.front_matter, request, &sidecars, host).unwrap_or_else(
-                    |problems| {
-                        let fault = |what| VerifyError::Inconsistency { file: file.clone(), what };
-                        self.faults.extend(problems.into_iter().map(fault));
-                        None
-                    },
-                )
+        let contained = self.containment(&file, (read, &sidecars), request.as_ref(), host);
+        let (approval, text) = match contained {
+            Some(contained) => (Some(contained.approval), Some(contained.text)),
+            None => {
+                let request = request.as_ref().and_then(|request| request.as_ref().ok());
+                let named = request.and_then(|request| {
+                    standing::named_document(&read.front_matter, request, &sidecars)
+                });
+                (named, None)
             }
-            _ => None,
         };
-        let approval = standing.as_ref().map(|contained| &contained.approval);
-        let approvals = self.approvals(read, request, approval, &sidecars);
-        (approvals, standing.map(|contained| contained.text))
+        (self.approvals(read, request, approval.as_ref(), &sidecars), text)
+    }
+
+    /// Checks that a run stayed within the standing approval that it used, if it used one.
+    fn containment(
+        &mut self,
+        file: &str,
+        (read, sidecars): (&ParsedRecord, &[(String, Vec<u8>)]),
+        request: Option<&ParsedRequest>,
+        host: Option<&str>,
+    ) -> Option<ContainedRun> {
+        let facts = &read.front_matter;
+        let request = match request {
+            Some(Ok(request)) if approvals::is_of_a_run(facts) => request,
+            _ => {
+                let is_stated = facts.get("standing").is_some_and(|it| !it.is_null());
+                self.not_checked.extend(is_stated.then_some(SkippedCheck::Standing));
+                return None;
+            }
+        };
+        standing::check(facts, request, sidecars, host).unwrap_or_else(|problems| {
+            let fault = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
+            self.faults.extend(problems.into_iter().map(fault));
+            None
+        })
     }
 
     /// Returns the files next to the request whose digests are as stated.
@@ -237,6 +259,11 @@ impl<'a> Verification<'a> {
         };
         if !stated && !approvals::is_of_a_run(&read.front_matter) {
             return 0;
+        }
+        if standing.is_some() && !stated && approvals::is_of_a_run(&read.front_matter) {
+            let what = "standing is stated without an approval of it".to_owned();
+            let file = format!("{}.md", self.record);
+            self.faults.push(VerifyError::Inconsistency { file, what });
         }
         self.not_checked.extend((!stated).then_some(SkippedCheck::NoApproval));
         let Some(request) = request else { return 0 };

@@ -229,7 +229,7 @@ impl Ledger {
                 self.nonces.extend(intent.ais_nonce);
                 // A use stays spent even if no tool was started: it was counted before.
                 if let Some(used) = &intent.standing {
-                    self.standing.count_use(&used.sha256, at);
+                    self.standing.count_use(&used.sha256, used.number, at);
                 }
             }
             LedgerEntry::Noted(note) => self.add_standing_note(&note),
@@ -247,7 +247,7 @@ impl Ledger {
             LedgerNote::Adopted(run) => {
                 if let Some(sha256) = &run.standing_sha256 {
                     let at = run.result_id.parse::<ResultId>().ok().map(|id| id.at());
-                    self.standing.count_use(sha256, at);
+                    self.standing.count_use(sha256, 0, at);
                 }
             }
             LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_) => {}

@@ -60,10 +60,11 @@ impl StandingLedger {
         self.counts(&note.sha256).revoked_by.get_or_insert(by);
     }
 
-    /// Counts a use at this time.
-    pub(super) fn count_use(&mut self, sha256: &str, at: Option<UtcTime>) {
+    /// Counts a use with this number at this time; 0 if its number is unknown.
+    pub(super) fn count_use(&mut self, sha256: &str, number: u64, at: Option<UtcTime>) {
         let counts = self.counts(sha256);
-        counts.uses = counts.uses.saturating_add(1);
+        // After a rebuild, lines of uses may be missing before this one.
+        counts.uses = counts.uses.saturating_add(1).max(number);
         let Some(at) = at else { return };
         counts.latest = counts.latest.max(Some(at));
         counts.last_hour.push_back(at.unix());
@@ -122,11 +123,11 @@ mod tests {
     #[test]
     fn uses_are_counted_in_all_and_within_an_hour() {
         let mut ledger = StandingLedger::default();
-        ledger.count_use("aa", Some(at(0)));
+        ledger.count_use("aa", 1, Some(at(0)));
         assert!(ledger.uses("aa", at(0)).is_none());
         ledger.admit(&note());
         for second in [0, 1, 3599, 3600] {
-            ledger.count_use("aa", Some(at(second)));
+            ledger.count_use("aa", 1, Some(at(second)));
         }
         let uses = |second: i64| ledger.uses("aa", at(second)).unwrap();
         assert_eq!((uses(3600).uses, uses(3600).latest), (5, Some(at(3600))));
@@ -144,7 +145,7 @@ mod tests {
     fn a_use_without_a_time_is_counted() {
         let mut ledger = StandingLedger::default();
         ledger.admit(&note());
-        ledger.count_use("aa", None);
+        ledger.count_use("aa", 0, None);
         let uses = ledger.uses("aa", at(0)).unwrap();
         assert_eq!((uses.uses, uses.uses_last_hour, uses.latest), (1, 0, None));
     }

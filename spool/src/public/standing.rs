@@ -37,7 +37,14 @@ impl Spool {
     pub fn publish_all_standing(&self, now: UtcTime) -> Result<(), SpoolError> {
         remove_all(&self.standing_public())?;
         for reference in stored_standing_references(self.state_dir())? {
-            let Some(state) = self.standing(&reference, now)? else { continue };
+            let state = match self.standing(&reference, now) {
+                Ok(Some(state)) => state,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::warn!("not published: {error}");
+                    continue;
+                }
+            };
             let has_ended = now >= state.stored.approval.terms().not_after;
             if state.revoked_by.is_none() && !has_ended {
                 self.publish_standing(&state.stored.approval)?;

@@ -316,7 +316,11 @@ fn drafts_that_use_a_standing_approval_are_taken_if_policy_allows() {
     }
     let bench = Bench::new();
     let scene = StandingScene::start(&bench, |policy| {
-        policy.replacen("from_drafts: false", "from_drafts: true", 1)
+        let policy = policy.replacen("from_drafts: false", "from_drafts: true", 1);
+        // The owner of a draft must not approve it by its submission.
+        ["low", "medium", "high"].iter().fold(policy, |policy, class| {
+            policy.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1)
+        })
     });
     let drafts = scene.service.path("drafts");
     fs::create_dir_all(&drafts).unwrap();
@@ -331,4 +335,67 @@ fn drafts_that_use_a_standing_approval_are_taken_if_policy_allows() {
     scene.service.record_of(&request.id).assert_outcome("ok");
     assert!(!drafts.join(format!("{}.md", request.id)).exists());
     assert!(drafts.join(format!("{}.md", other.id)).exists(), "another draft was taken");
+}
+
+/// Files that do not count must neither stop the daemon nor hide a rejection.
+#[test]
+fn signatures_that_do_not_count_cannot_prevent_a_revocation() {
+    if !ssh_keygen_works("signatures_that_do_not_count_cannot_prevent_a_revocation") {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = StandingScene::start(&bench, |policy| policy);
+    let standing = scene.admit(&StandingText::of_script(SCRIPT));
+    let approved = scene.service.path("approved");
+    for number in 0..14 {
+        fs::write(approved.join(format!("{}.md.!{number}.sig", standing.id)), "garbage").unwrap();
+    }
+    let long = "n".repeat(200 - standing.id.len());
+    fs::write(approved.join(format!("{}.md.{long}.sig", standing.id)), "garbage").unwrap();
+    scene.submit(&standing);
+    assert!(scene.service.is_alive(), "{}", scene.service.log());
+    scene.record_of(&standing.use_of(SCRIPT, "7")).assert_outcome("ok");
+    for number in 0..40 {
+        fs::write(approved.join(format!("{}.md.!{number}.sig", standing.id)), "garbage").unwrap();
+    }
+    fs::remove_file(standing.path.with_extension("md.sig")).unwrap();
+    standing.sign("reject.tool-exec@threegate", &scene.key);
+    scene.submit(&standing);
+    assert!(scene.service.log().contains("standing-revoked"), "{}", scene.service.log());
+    scene.refused(&standing.use_of(SCRIPT, "7"), "revoked");
+}
+
+/// A rejection that comes first counts for ever.
+#[test]
+fn a_standing_approval_that_was_rejected_first_is_never_admitted() {
+    if !ssh_keygen_works("a_standing_approval_that_was_rejected_first_is_never_admitted") {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = StandingScene::start(&bench, |policy| policy);
+    let standing = StandingText::of_script(SCRIPT).save(bench.scratch().path());
+    standing.sign("reject.tool-exec@threegate", &scene.key);
+    scene.submit(&standing);
+    fs::remove_file(standing.path.with_extension("md.sig")).unwrap();
+    standing.sign(STANDING_NAMESPACE, &scene.key);
+    scene.submit(&standing);
+    assert!(!scene.service.log().contains("standing-admitted"), "{}", scene.service.log());
+    scene.refused(&standing.use_of(SCRIPT, "7"), "has not admitted");
+}
+
+/// The record of a request that was approved and did not run has its signers, and verifies.
+#[test]
+fn a_refused_use_has_a_record_that_verifies() {
+    if !ssh_keygen_works("a_refused_use_has_a_record_that_verifies") {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = StandingScene::start(&bench, |policy| policy);
+    let text = StandingText::of_script(SCRIPT).edit("bytes_max: 1048576", "bytes_max: 10");
+    let standing = scene.admit(&text);
+    let record = scene.record_of(&standing.use_of(SCRIPT, "7"));
+    record.assert_outcome("refused");
+    record.assert_violation("approval.standing");
+    assert!(record.text.contains("inputs_bytes_max"), "{}", record.text);
+    scene.verify(&record.path).assert_code(0);
 }

@@ -6,7 +6,8 @@ use super::examples::{self, ReadExample};
 use super::inputs::{self, ReadInput, may_be_code};
 use super::key::StandingKey;
 use super::model::{
-    StandingApproval, StandingInput, StandingParameter, StandingTerms, TemplateWord, WordValue,
+    InputSlot, StandingApproval, StandingInput, StandingParameter, StandingTerms, TemplateWord,
+    WordValue,
 };
 use super::parameters::{self, ReadParameter};
 use super::values::{flag, whole};
@@ -435,6 +436,44 @@ fn check_names(
     }
 }
 
+/// Options of interpreters whose next word is code, a module or a file that is executed.
+const CODE_OPTIONS: [&str; 12] = [
+    "-m",
+    "-c",
+    "-e",
+    "-p",
+    "-r",
+    "-I",
+    "--eval",
+    "--print",
+    "--require",
+    "--import",
+    "--loader",
+    "run",
+];
+
+/// Returns whether the interpreter may execute files of this slot: as the script, or by an option.
+/// A word whose value is chosen may name any of them.
+fn runs_slot(words: &[ReadWord], slot: &InputSlot) -> bool {
+    let is_option = |word: &TemplateWord| match word {
+        TemplateWord::Literal(text) => text.starts_with('-'),
+        TemplateWord::Value { beginning, .. } => beginning.starts_with('-'),
+    };
+    let names = |word: &TemplateWord| match word {
+        TemplateWord::Literal(text) => {
+            slot.files.matches(text.strip_prefix("/in/").unwrap_or(text))
+        }
+        TemplateWord::Value { value: WordValue::Slot(used), .. } => *used == slot.name,
+        TemplateWord::Value { value: WordValue::Parameter(_), .. } => true,
+    };
+    let script = words.iter().skip(1).find(|read| !is_option(&read.word));
+    let after_option = words.iter().zip(words.iter().skip(1)).filter(|(option, _)| {
+        matches!(&option.word, TemplateWord::Literal(text) if CODE_OPTIONS.contains(&text.as_str()))
+    });
+    script.is_some_and(|read| names(&read.word))
+        || after_option.map(|(_, read)| &read.word).any(names)
+}
+
 /// Checks that the signer permits code that no digest fixes, where a run could execute it.
 fn check_code(
     (inputs, language, risk): (&[ReadInput], Language, WithSpan<RiskLevel>),
@@ -444,11 +483,8 @@ fn check_code(
 ) {
     for read in inputs {
         let StandingInput::Slot(slot) = &read.input else { continue };
-        // The word after the program is the script.
-        let is_script = words.get(1).is_some_and(|word| {
-            matches!(&word.word, TemplateWord::Value { value: WordValue::Slot(used), .. } if *used == slot.name)
-        });
-        if !permits && (is_script || may_be_code(slot, language)) {
+        let is_code = runs_slot(words, slot) || may_be_code(slot, language);
+        if !permits && is_code {
             let message = format!("slot `{}`: its files may be executed as {language}", slot.name);
             let hint = "give its files another extension, or write `runs_code_of_inputs: true`";
             report.error_hint(Code::StandingCode, read.span, message, hint);

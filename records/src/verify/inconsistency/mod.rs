@@ -336,7 +336,8 @@ fn approvers_for_approval(reader: &FactReader<'_>) -> Option<String> {
     let people: usize = people.parse().ok()?;
     let stated = principals(reader.facts).len();
     // After a crash the ledger has the kind of the approval, but not the signers.
-    let forgotten = reader.outcome_is(&[Outcome::Indeterminate]) && reader.rows("rules").is_empty();
+    let recovered = [Outcome::Indeterminate, Outcome::SetupError];
+    let forgotten = reader.outcome_is(&recovered) && reader.rows("rules").is_empty();
     (people > stated && !forgotten)
         .then(|| format!("approval is by {people} people and approvals are by {stated}"))
 }

@@ -55,6 +55,9 @@ fn facts(result: &std::path::Path) -> Option<RunFacts> {
     Some(RunFacts {
         request_id: text("request_id")?,
         request_sha256: text("request_sha256")?,
-        standing_sha256: claims["standing"]["sha256"].as_str().map(str::to_owned),
+        // A replay uses nothing up.
+        standing_sha256: claims["standing"]["use"]
+            .as_u64()
+            .and_then(|_| claims["standing"]["sha256"].as_str().map(str::to_owned)),
     })
 }
