@@ -153,7 +153,10 @@ fn kills_never_exceed_the_number_of_uses() {
     let counted = tool.count();
     let (uses, kills) = (setting("STANDING_USES", 60), setting("STANDING_KILLS", 8));
     let mut stream = UseStream::start(&bench, (&tool, &counted), uses / 4);
+    // The requests wait for a daemon, so that the kills meet the uses.
+    stream.kill();
     stream.submit(uses);
+    stream.service.spawn();
     let mut seed = u64::from(std::process::id());
     println!("seed {seed}");
     for _ in 0..kills {
