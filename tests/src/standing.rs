@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::bench::CliOutput;
+use crate::bench::{Bench, CliOutput};
 use crate::request::{RequestText, SavedRequest};
 
 /// The host of every test that uses standing approvals: `log: {origin: host1.example}`.
@@ -104,6 +104,19 @@ impl StandingText {
 }
 
 impl SavedStanding {
+    /// Makes the key of the approver `tester`. Returns it with its `allowed_signers` file.
+    #[must_use]
+    #[track_caller]
+    pub fn make_approver(bench: &Bench) -> (PathBuf, PathBuf) {
+        let key = bench.home().join("approver");
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&key);
+        CliOutput::of(&mut command).assert_code(0);
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+        (key, signers)
+    }
+
     /// Signs the file as `<file>.sig` with `ssh-keygen`.
     #[track_caller]
     pub fn sign(&self, namespace: &str, key: &Path) {

@@ -29,14 +29,7 @@ struct StandingScene<'a> {
 
 impl<'a> StandingScene<'a> {
     fn start(bench: &'a Bench, policy: impl Fn(String) -> String) -> Self {
-        let key = bench.home().join("approver");
-        let made = Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])
-            .arg(&key)
-            .status();
-        assert!(made.unwrap().success());
-        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
-        let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+        let (key, signers) = SavedStanding::make_approver(bench);
         let config = ServiceConfig::for_owner(bench);
         let config = ServiceConfig {
             policy: policy(config.policy),
@@ -147,7 +140,7 @@ fn a_use_beyond_a_bound_is_refused_by_name() {
     scene.refused(&standing.use_of("print('other')", "7"), "`script.py` has other bytes");
     scene.refused(&good().edit("x-standing", "x-other: \"1\"\nx-standing"), "extension key");
     scene.record_of(&good()).assert_outcome("ok");
-    assert_eq!(scene.ledger().matches("\"standing\":").count(), 1, "a refusal is no use");
+    assert_eq!(scene.ledger().matches("\"standing\":").count(), 1, "a refusal is not a use");
 }
 
 #[test]

@@ -10,7 +10,6 @@
 )]
 
 use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use toolexec_tests::crash_support::{CountedTool, FailpointDaemon, RunCounter};
@@ -42,14 +41,7 @@ impl<'a> UseStream<'a> {
         (tool, counted): (&CountedTool, &RunCounter),
         uses_max: usize,
     ) -> Self {
-        let key = bench.home().join("approver");
-        let made = Command::new("ssh-keygen")
-            .args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"])
-            .arg(&key)
-            .status();
-        assert!(made.unwrap().success());
-        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
-        let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
+        let (key, signers) = SavedStanding::make_approver(bench);
         let config = ServiceConfig { allowed_signers: Some(signers), ..tool.service_config(bench) };
         let mut service = Service::prepare(bench, &config);
         service.configure(&format!("log: {{origin: {STANDING_HOST}, heartbeat_sec: 0}}"));
