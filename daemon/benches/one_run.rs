@@ -32,7 +32,8 @@ use sandbox::plan::{
 };
 use spool::{Spool, SpoolPaths};
 
-const RUNS: usize = 50;
+/// The number of rounds, if `ROUNDS` of the environment does not set it.
+const ROUNDS: usize = 50;
 const MIB: u64 = 1024 * 1024;
 
 fn main() {
@@ -41,7 +42,8 @@ fn main() {
     let mut rows = Rows::default();
     let host = host(&top);
     let launcher = launcher(&top);
-    for number in 0..RUNS {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(ROUNDS);
+    for number in 0..rounds {
         let request = request(&top, number);
         rows.whole.push(timed(|| {
             let recorded = host.run_file(&request, None, 0, &mut || false).unwrap();
@@ -71,7 +73,7 @@ struct Rows {
 
 impl Rows {
     fn print(mut self) {
-        println!("{RUNS} runs of /usr/bin/true, milliseconds");
+        println!("{} runs of /usr/bin/true, milliseconds", self.whole.len());
         println!("{:<44} {:>7} {:>7} {:>7}", "", "p50", "p90", "max");
         let whole = row("approved file to published record", &mut self.whole);
         let sandbox = row("of that the sandbox, launcher's start included", &mut self.sandbox);

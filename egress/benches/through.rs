@@ -21,6 +21,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const NAME: &str = "bench.example";
+/// The number of rounds, if `ROUNDS` of the environment does not set it.
 const ROUNDS: usize = 200;
 /// Rounds between two transfers of [`BULK_BYTES`], which take as long as many other rounds.
 const ROUNDS_PER_BULK: usize = 20;
@@ -269,7 +270,8 @@ fn main() {
     let (session, proxy) = begin(stand.server.port(), &names);
     let [mut page, mut opened, mut trip, mut down, mut up] = [(); 5].map(|()| BenchRow::default());
     let mut begun = Vec::new();
-    for round in 0..ROUNDS {
+    let rounds = std::env::var("ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(ROUNDS);
+    for round in 0..rounds {
         page.take(proxy, |way| stand.page(way));
         opened.take(proxy, |way| stand.opened(way));
         trip.take(proxy, |way| stand.round_trip(way));
@@ -284,7 +286,7 @@ fn main() {
     let report = session.close().unwrap();
     std::fs::remove_file(&names).unwrap();
     assert!(report.refusals.is_empty(), "{report:?}");
-    println!("{ROUNDS} rounds, medians; {} MiB per move", BULK_BYTES >> 20);
+    println!("{rounds} rounds, medians; {} MiB per move", BULK_BYTES >> 20);
     println!("| | straight | through the proxy | ratio |\n|---|---|---|---|");
     page.print("a page by plain HTTP, connection and all", micros);
     opened.print("a tunnel, from nothing to the first byte back", micros);

@@ -17,6 +17,7 @@ use fixture::{RecordCase, RecordScratch};
 use records::log::{Log, LogKey, LogLocation, LogView, PublicLogKey, fsck};
 use records::{Trust, attest, sign, verify_bundle, verify_gathered};
 
+/// The number of turns of a row, if `ROUNDS` of the environment does not set it.
 const ROUNDS: u32 = 500;
 
 fn each(name: &str, rounds: u32, mut act: impl FnMut()) {
@@ -42,23 +43,24 @@ fn log_key() -> LogKey {
 
 fn main() {
     let entries: u32 = std::env::args().nth(1).and_then(|it| it.parse().ok()).unwrap_or(20_000);
+    let rounds = rounds();
     let scratch = RecordScratch::new();
     let (case, key) = (RecordCase::plain(), scratch.key("keys"));
     let statement = case.statement();
-    each("Markdown and SSHSIG", ROUNDS, || drop(sign(&statement, &key).unwrap()));
-    each("the same, statement and DSSE", ROUNDS, || drop(attest(&statement, &key).unwrap()));
+    each("Markdown and SSHSIG", rounds, || drop(sign(&statement, &key).unwrap()));
+    each("the same, statement and DSSE", rounds, || drop(attest(&statement, &key).unwrap()));
     let mut log = Log::open_or_create(LogLocation::of_state(scratch.path()), log_key()).unwrap();
     let attested = attest(&statement, &key).unwrap();
     let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
-    each("bundle and .tlog-proof", ROUNDS, || drop(attested.proofs(&inclusion).unwrap()));
+    each("bundle and .tlog-proof", rounds, || drop(attested.proofs(&inclusion).unwrap()));
     let gathered = case.publish_run(&scratch.path().join("gathered"), attested.record());
     let (gathered, trust) = (File::open(gathered).unwrap(), Trust::from_key(&key.public()));
-    each("check of a gathered record", ROUNDS, || {
+    each("check of a gathered record", rounds, || {
         drop(verify_gathered(gathered.as_fd(), &attested, &trust).unwrap());
     });
     let bundle = attested.envelope().bundle(&inclusion).unwrap();
     let (result, public) = (key.public(), log.key().clone());
-    each("check of a bundle", ROUNDS, || drop(verify_bundle(&bundle, &result, &public).unwrap()));
+    each("check of a bundle", rounds, || drop(verify_bundle(&bundle, &result, &public).unwrap()));
     let entry = attested.envelope().log_entry();
     let mut number = 0_u64;
     let tenth = (entries / 10).max(1);
@@ -95,7 +97,12 @@ fn main() {
     read(&scratch, &public);
 }
 
+fn rounds() -> u32 {
+    std::env::var("ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
+}
+
 fn read(scratch: &RecordScratch, public: &PublicLogKey) {
+    let rounds = rounds();
     let directory = scratch.path().join("log");
     let view = LogView::open(&directory, public).unwrap();
     let size = view.head().size();
@@ -104,8 +111,8 @@ fn read(scratch: &RecordScratch, public: &PublicLogKey) {
         index = (index * 25_214_903 + 11) % size;
         index
     };
-    each("proof of any entry, from the files", ROUNDS, || drop(view.entry(next()).unwrap()));
-    each("consistency from any size", ROUNDS, || drop(view.consistency(next(), size).unwrap()));
+    each("proof of any entry, from the files", rounds, || drop(view.entry(next()).unwrap()));
+    each("consistency from any size", rounds, || drop(view.consistency(next(), size).unwrap()));
     each("opening the log to append", 20, || {
         drop(Log::open_or_create(&directory, log_key()).unwrap());
     });
