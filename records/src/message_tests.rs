@@ -212,7 +212,7 @@ fn of_verification() -> Vec<Named> {
             Rewritten { was: 3, is: 7 },
             Unreadable(text()),
         ),
-        every!(Conflict: ResultId, Request, LogIndex(7), LogLeaf, LogFork(7), Replay),
+        every!(Conflict: ResultId, Request, LogIndex(7), LogLeaf, LogFork(7), Replay, Use(7)),
         every!(SkippedCheck:
             Record,
             Files,

@@ -22,6 +22,7 @@ use crate::error::SpoolError;
 use crate::ledger::{LedgerNote, StandingNote};
 use crate::paths::{Spool, make_dir};
 use crate::publish::SubmissionState;
+use crate::recover::remove_unless_holding;
 use crate::sidecars::Sidecars;
 use crate::stored_standing::StoredStanding;
 use crate::sync;
@@ -185,7 +186,7 @@ impl Spool {
             return Ok(SubmissionState::Removed);
         };
         let originals = remove_originals(dropped, claimed.names(), &gone, None)?;
-        remove_tree(&gone);
+        remove_unless_holding(&gone);
         Ok(originals)
     }
 

@@ -84,6 +84,13 @@ fn add_note(found: &mut BTreeMap<String, StandingHistory>, note: LedgerNote) {
             let (request_id, result_id) = (run.request_id, run.result_id);
             uses.push(StandingUseEntry { number, begun, request_id, result_id });
         }
+        LedgerNote::StandingUsed(note) => {
+            let id = note.result_id.parse::<ResultId>().ok().and_then(|id| id.request_id());
+            let request_id = id.map_or_else(String::new, |id| id.to_string());
+            let (number, begun, result_id) = (note.number, Some(note.at), note.result_id);
+            let entry = StandingUseEntry { number, begun, request_id, result_id };
+            found.entry(note.sha256).or_default().uses.push(entry);
+        }
         LedgerNote::NotStarted { .. } | LedgerNote::Ordered(_) => {}
     }
 }
@@ -130,6 +137,15 @@ mod tests {
         )
     }
 
+    fn used() -> String {
+        let result_id = "TS-20260209-161602Z-TR-20260209-161600Z-c";
+        let at = "2026-02-09T16:16:02Z";
+        format!(
+            "{{\"standing_used\":{{\"sha256\":\"aa\",\"use\":3,\"at\":\"{at}\",\
+             \"result_id\":\"{result_id}\"}}}}\n"
+        )
+    }
+
     #[test]
     fn a_history_has_the_lines_of_its_digest() {
         let state = std::env::temp_dir().join(format!("toolexec-history-{}", std::process::id()));
@@ -140,6 +156,7 @@ mod tests {
             run(1, ",\"standing\":{\"sha256\":\"aa\",\"use\":1}"),
             run(2, ""),
             adopted(),
+            used(),
             note("standing_revoked", "\"at\":\"2026-02-09T16:16:00Z\",\"by\":\"alice\""),
         ];
         let mut ledger = File::create(state.join("ledger")).unwrap();
@@ -150,8 +167,13 @@ mod tests {
         assert_eq!(history.admitted.as_deref(), Some("2026-02-09T16:12:00Z"));
         assert_eq!(history.revoked.as_ref().map(|it| it.by.as_str()), Some("alice"));
         let uses: Vec<_> = history.uses.iter().map(|it| (it.number, it.begun.as_deref())).collect();
-        let wanted = [(1, Some("2026-02-09T16:13:01Z")), (2, Some("2026-02-09T16:15:01Z"))];
+        let wanted = [
+            (1, Some("2026-02-09T16:13:01Z")),
+            (2, Some("2026-02-09T16:15:01Z")),
+            (3, Some("2026-02-09T16:16:02Z")),
+        ];
         assert_eq!(uses, wanted);
+        assert_eq!(history.uses[2].request_id, "TR-20260209-161600Z-c");
         ledger.write_all(b"{}\n").unwrap();
         assert!(standing_histories(&state).is_err());
         fs::remove_dir_all(state).unwrap();

@@ -16,7 +16,7 @@ use crate::args::files::read_document;
 use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions, SigningOptions};
 use crate::commands::approve::approve::{self, ApproveCommand, SignOutcome};
 use crate::commands::approve::reject::{self, RejectCommand};
-use crate::commands::approve::review::{self, HostRules, InputTexts, ReviewData};
+use crate::commands::approve::review;
 use crate::commands::inspect::reason;
 use crate::commands::inspect::show::text_of;
 use crate::commands::run::order;
@@ -56,15 +56,11 @@ impl<'a> SpoolActions<'a> {
         CaseOptions { request, inputs: None, rules: self.rules.clone() }
     }
 
-    /// Returns the text of `toolexec review`.
+    /// Returns the text of `toolexec review`, for a request or a standing approval.
     pub(super) fn review(&self, item: &Item) -> ScrollText {
         let Some(path) = item.file() else { return ScrollText::new("review".to_owned(), "") };
-        let read = || -> Result<String, Failure> {
-            let rules = HostRules::read(&self.rules)?;
-            let case = ReviewData::read(path, None, rules, None, InputTexts::Beginnings)?;
-            Ok(review::plain_text(&case, InputTexts::Beginnings))
-        };
-        let text = read().unwrap_or_else(|failure| reason::lines(&failure.to_string()).join("\n"));
+        let text = review::plain_review(path, &self.rules)
+            .unwrap_or_else(|failure| reason::lines(&failure.to_string()).join("\n"));
         ScrollText::new("review".to_owned(), &text)
     }
 
@@ -116,7 +112,8 @@ impl<'a> SpoolActions<'a> {
             return format!("{}: approved, but not submitted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
-        let submit_args = SubmitCommand { request, inputs: None, spool, format: Format::Human };
+        let submit_args =
+            SubmitCommand { request, more: Vec::new(), inputs: None, spool, format: Format::Human };
         let submitted = submit::submit_if_unchanged(&submit_args, &approved);
         result_message(
             ["approved and submitted", "approved, but not submitted"],

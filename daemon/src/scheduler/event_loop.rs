@@ -156,6 +156,7 @@ impl EventLoop<'_, '_> {
                 // Before the look: a change during the look causes another one.
                 self.has_queued_event.store(false, Ordering::SeqCst);
                 self.empty_listing = None;
+                self.drafts.has_changed = true;
                 self.scan_wanted = true;
             }
             LoopEvent::Reload => match self.reload().and_then(|()| self.probe()) {

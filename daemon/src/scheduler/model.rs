@@ -51,6 +51,8 @@ pub(super) struct StandingDrafts {
     pub(super) directory: Option<Inbox>,
     pub(super) watcher: Option<RecommendedWatcher>,
     pub(super) seen: SeenDrafts,
+    /// A file may have changed since the present pass over the directory began.
+    pub(super) has_changed: bool,
     /// The last error, which is logged once.
     pub(super) reported: Option<String>,
 }

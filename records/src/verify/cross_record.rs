@@ -1,6 +1,6 @@
-//! Checks across verified records: no request runs twice, no id or log index is used twice, and no
-//! log shows two histories. They must never use a record that did not verify, nor keep more of one
-//! than digests.
+//! Checks across verified records: no request runs twice, no id, log index or use of a standing
+//! approval is used twice, and no log shows two histories. They must never use a record that did
+//! not verify, nor keep more of one than digests.
 
 use std::collections::HashMap;
 
@@ -17,6 +17,8 @@ pub struct CrossRecordCheck {
     roots: HashMap<Sha256, (Sha256, usize)>,
     /// The digests of each record and of its request by the result id, for replays.
     records: HashMap<Sha256, KnownRecord>,
+    /// The first record of each use of a standing approval.
+    uses: HashMap<Sha256, KnownUse>,
 }
 
 #[derive(Clone, Copy)]
@@ -26,10 +28,17 @@ struct KnownRecord {
     ran: Option<Sha256>,
 }
 
+#[derive(Clone, Copy)]
+struct KnownUse {
+    number: usize,
+    result_id: Sha256,
+    record: Option<Sha256>,
+}
+
 impl CrossRecordCheck {
     /// Adds the next record under this number. Returns each conflict and the other record's number.
     pub fn add(&mut self, number: usize, record: &VerifiedRecord) -> Vec<(Conflict, usize)> {
-        let mut clashes = Vec::new();
+        let mut clashes = Vec::from_iter(self.add_use(number, record));
         let origin = record.log().map_or("", |place| place.origin.as_str());
         let mut once = |clash, key: String| {
             let first = *self.first.entry(Sha256::of(key.as_bytes())).or_insert(number);
@@ -53,6 +62,19 @@ impl CrossRecordCheck {
             clashes.push((Conflict::LogFork(place.size), first));
         }
         clashes
+    }
+
+    /// Adds the use of a standing approval. Returns a conflict if another record states this use; a
+    /// copy is the same record.
+    fn add_use(&mut self, number: usize, record: &VerifiedRecord) -> Option<(Conflict, usize)> {
+        let (standing, used) = record.standing_use()?;
+        let result_id = key_of(record.result_id());
+        let this = KnownUse { number, result_id, record: record.record() };
+        // Without the log: the standing approval names the only host that counts its uses.
+        let key = Sha256::of(format!("use {standing} {used}").as_bytes());
+        let first = *self.uses.entry(key).or_insert(this);
+        let is_same = first.result_id == this.result_id && first.record == this.record;
+        (!is_same).then_some((Conflict::Use(used), first.number))
     }
 
     /// Returns whether this is a replay of a record that was not added yet.

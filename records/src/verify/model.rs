@@ -54,6 +54,8 @@ pub enum Conflict {
     LogFork(u64),
     /// A replay that differs from the record that it names.
     Replay,
+    /// Two runs with this number of a use of one standing approval.
+    Use(u64),
 }
 
 impl fmt::Display for Conflict {
@@ -65,6 +67,7 @@ impl fmt::Display for Conflict {
             Self::LogIndex(index) => write!(f, "log entry {index} is also that of"),
             Self::LogLeaf => f.write_str("its log entry is also that of"),
             Self::Replay => f.write_str("it differs from the record that it replays:"),
+            Self::Use(number) => write!(f, "use {number} of its standing approval is also that of"),
             Self::LogFork(size) => write!(f, "the log has another root at {size} entries than in"),
         }
     }

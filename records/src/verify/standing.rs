@@ -9,6 +9,7 @@ use policies::standing::{InputSize, admits};
 use serde_json::Value;
 use validator::{Request, StandingApproval};
 
+use crate::verify::approvals::is_of_a_run;
 use crate::verify::inconsistency::number;
 
 /// A run within its standing approval.
@@ -18,7 +19,8 @@ pub(super) struct ContainedRun {
     pub(super) text: String,
 }
 
-/// Returns the standing approval of the run, or `None` if the run used none.
+/// Returns the standing approval of the run, or `None` if the run used none. A record without a run
+/// states no time of it, and after a crash no sizes: the other bounds are checked.
 ///
 /// # Errors
 /// Each statement of the record that contradicts the document, or a bound that the run exceeded.
@@ -40,7 +42,7 @@ pub(super) fn check(
     let approval = document(facts, sha256, sidecars).map_err(|problem| vec![problem])?;
     let terms = approval.terms();
     let mut problems = Vec::new();
-    let sizes = input_sizes(stated);
+    let sizes = input_sizes(facts, request);
     let sizes: Vec<InputSize<'_>> =
         sizes.iter().map(|(name, bytes)| InputSize { name, bytes: *bytes }).collect();
     // Without a log, the host that made the record is not known.
@@ -108,8 +110,14 @@ fn document(
     })
 }
 
-fn input_sizes(stated: &Value) -> Vec<(String, u64)> {
-    let rows = stated["inputs"].as_array().into_iter().flatten();
+/// Returns the stated size of each input. Sizes that a crash has lost count as 0: the caller
+/// reports that their bounds were not checked.
+fn input_sizes(facts: &Value, request: &Request) -> Vec<(String, u64)> {
+    let stated = &facts["standing"]["inputs"];
+    if *stated == "unknown" && !is_of_a_run(facts) {
+        return request.inputs().iter().map(|input| (input.name().to_owned(), 0)).collect();
+    }
+    let rows = stated.as_array().into_iter().flatten();
     rows.filter_map(|row| Some((row["name"].as_str()?.to_owned(), number(&row["size_bytes"])?)))
         .collect()
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::replayed_record::ReplayedRecord;
 use crate::result_key::RESULT_PRINCIPAL;
+use crate::verify::inconsistency::number;
 
 /// Proof that a directory had exactly the contents that a trusted key signed, when checked.
 #[must_use]
@@ -22,6 +23,8 @@ pub struct VerifiedRecord {
     approvals: usize,
     /// The use of a standing approval that contains the run.
     standing: Option<String>,
+    /// The digest of the standing approval and the number of the use, if the run used one up.
+    standing_use: Option<(Sha256, u64)>,
     not_checked: Vec<SkippedCheck>,
     /// The digest of the request, if it ran.
     request_run: Option<Sha256>,
@@ -46,6 +49,11 @@ impl StatedReplay {
         let result_id = word("result_id")?.parse().ok()?;
         Some(Self { result_id, record: word("record_sha256")?.parse().ok()? })
     }
+}
+
+fn stated_use(facts: &Value) -> Option<(Sha256, u64)> {
+    let stated = &facts["standing"];
+    Some((stated["sha256"].as_str()?.parse().ok()?, number(&stated["use"])?))
 }
 
 /// The place of a record in the log.
@@ -82,7 +90,7 @@ pub enum SkippedCheck {
     NoApproval,
     /// The approvals: a bundle was verified alone.
     ApprovalsOfBundle,
-    /// The standing approval: the record states no run that could be compared with it.
+    /// The standing approval: the record states no run, so that not every bound can be checked.
     Standing,
     /// The replayed record: it was not verified with this replay.
     ReplayedRecord,
@@ -123,6 +131,7 @@ impl VerifiedRecord {
             log: None,
             approvals: 0,
             standing: None,
+            standing_use: stated_use(facts).filter(|_| replay.is_none()),
             not_checked: replay.iter().map(|_| SkippedCheck::ReplayedRecord).collect(),
             request_run: request.filter(|_| started),
             record: None,
@@ -232,6 +241,11 @@ impl VerifiedRecord {
     /// Returns the digest of the request that this run used up. A replay uses up none.
     pub(super) fn used_request(&self) -> Option<Sha256> {
         self.request_run.filter(|_| self.replay.is_none())
+    }
+
+    /// Returns the digest of the standing approval and the number of the use that this run used up.
+    pub(super) fn standing_use(&self) -> Option<(Sha256, u64)> {
+        self.standing_use
     }
 
     pub(super) fn request_run(&self) -> Option<Sha256> {

@@ -130,7 +130,8 @@ impl<'a> Verification<'a> {
         (self.approvals(read, request, approval.as_ref(), &sidecars), text)
     }
 
-    /// Checks that a run stayed within the standing approval that it used, if it used one.
+    /// Checks that a run stayed within the standing approval that it used, if it used one. A use
+    /// without a known run is compared too, but is never reported as contained.
     fn containment(
         &mut self,
         file: &str,
@@ -139,19 +140,22 @@ impl<'a> Verification<'a> {
         host: Option<&str>,
     ) -> Option<ContainedRun> {
         let facts = &read.front_matter;
-        let request = match request {
-            Some(Ok(request)) if approvals::is_of_a_run(facts) => request,
-            _ => {
-                let is_stated = facts.get("standing").is_some_and(|it| !it.is_null());
-                self.not_checked.extend(is_stated.then_some(SkippedCheck::Standing));
-                return None;
+        let is_run = approvals::is_of_a_run(facts);
+        let is_stated = facts.get("standing").is_some_and(|it| !it.is_null());
+        let request = request.and_then(|request| request.as_ref().ok());
+        if is_stated && (!is_run || request.is_none()) {
+            self.not_checked.push(SkippedCheck::Standing);
+        }
+        // A request that did not run may name a standing approval without using it.
+        let request = request.filter(|_| is_run || is_stated)?;
+        match standing::check(facts, request, sidecars, host) {
+            Ok(contained) => contained.filter(|_| is_run),
+            Err(problems) => {
+                let fault = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
+                self.faults.extend(problems.into_iter().map(fault));
+                None
             }
-        };
-        standing::check(facts, request, sidecars, host).unwrap_or_else(|problems| {
-            let fault = |what| VerifyError::Inconsistency { file: file.to_owned(), what };
-            self.faults.extend(problems.into_iter().map(fault));
-            None
-        })
+        }
     }
 
     /// Returns the files next to the request whose digests are as stated.

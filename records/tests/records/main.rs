@@ -41,6 +41,8 @@ mod rotation;
 #[cfg(test)]
 mod signature;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod summary;
 #[cfg(test)]
 mod takeover;

@@ -12,6 +12,7 @@ use super::entry::LedgerNote;
 use super::file::{AppendOutcome, Ledger};
 use super::head::LedgerHead;
 use super::model::{Intent, PriorRun};
+use super::use_marks;
 use crate::claim::note_intent;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
@@ -137,6 +138,7 @@ impl Spool {
             Err(error) if error.shortage().is_some() => tracing::warn!("{error}"),
             noted => noted.map_err(BeginError::Disk)?,
         }
+        use_marks::mark(self.state_dir(), &intent);
         reach(Failpoint::IntentDurable);
         let use_number = intent.standing.map(|used| used.number);
         Ok(Begun { staged, result_id, at, use_number })

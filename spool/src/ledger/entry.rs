@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::LedgerKey;
 use super::model::Intent;
-use super::standing::StandingNote;
+use super::standing::{StandingNote, StandingUseNote};
 
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -29,6 +29,8 @@ pub(crate) enum LedgerNote {
     StandingAdmitted(StandingNote),
     /// No run uses the standing approval from here on.
     StandingRevoked(StandingNote),
+    /// A use that was missing when the ledger was rebuilt.
+    StandingUsed(StandingUseNote),
 }
 
 /// The known facts of a run without its own line.
@@ -40,7 +42,7 @@ pub(crate) struct AdoptedRun {
     pub(crate) request_sha256: Option<String>,
     pub(crate) result_id: String,
     pub(crate) results: PathBuf,
-    /// The digest of the standing approval that the run used.
+    /// The digest of the standing approval that the run used, unless the use has its own line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) standing_sha256: Option<String>,
 }
@@ -88,6 +90,18 @@ impl LedgerEntry {
             }
             Self::Noted(LedgerNote::Adopted(run)) => vec![&run.result_id, &run.request_id],
             Self::Noted(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the id of the result if the line counts a use of a standing approval.
+    pub(super) fn counted_use(&self) -> Option<&str> {
+        match self {
+            Self::Begun(intent) => intent.standing.as_ref().map(|_| intent.result_id.as_str()),
+            Self::Noted(LedgerNote::Adopted(run)) => {
+                run.standing_sha256.as_ref().map(|_| run.result_id.as_str())
+            }
+            Self::Noted(LedgerNote::StandingUsed(note)) => Some(note.result_id.as_str()),
+            Self::Noted(_) => None,
         }
     }
 

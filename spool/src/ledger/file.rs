@@ -244,6 +244,9 @@ impl Ledger {
         match note {
             LedgerNote::StandingAdmitted(note) => self.standing.admit(note),
             LedgerNote::StandingRevoked(note) => self.standing.revoke(note),
+            LedgerNote::StandingUsed(note) => {
+                self.standing.count_use(&note.sha256, note.number, note.at.parse().ok());
+            }
             LedgerNote::Adopted(run) => {
                 if let Some(sha256) = &run.standing_sha256 {
                     let at = run.result_id.parse::<ResultId>().ok().map(|id| id.at());

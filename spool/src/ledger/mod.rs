@@ -23,6 +23,7 @@ mod model;
 mod rebuild;
 mod scan;
 mod standing;
+mod use_marks;
 
 pub use self::model::PriorRun;
 pub use begin::{BeginError, Begun, UsedNonces};
@@ -38,5 +39,7 @@ pub(crate) use head::{HEAD_FILE, HeadFile, LedgerHead};
 pub(crate) use scan::{each_line, results_of};
 pub(crate) use standing::StandingNote;
 
+#[cfg(test)]
+mod rebuild_tests;
 #[cfg(test)]
 mod tests;

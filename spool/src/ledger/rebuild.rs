@@ -1,7 +1,8 @@
 //! Rebuilds a ledger by an operator's order, from its readable lines and from every run that
-//! results, archived requests, claims and retention's marks show. The order itself becomes a line.
-//! The old file must never be discarded: it stays next to the new one.
+//! results, archived requests, claims, retention's marks and the marks of uses show. The order
+//! itself becomes a line. The old file must never be discarded: it stays next to the new one.
 
+use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +16,8 @@ use super::completeness::{archived_intent, intents_in_work, missing_from_readabl
 use super::entry::{AdoptedRun, LedgerEntry, LedgerNote, RebuildNote};
 use super::head::{HeadFile, LedgerHead};
 use super::scan::salvage;
+use super::standing::StandingUseNote;
+use super::use_marks;
 use crate::error::SpoolError;
 use crate::paths::{SpoolPaths, lock_exclusively};
 use crate::state::removed_results;
@@ -69,7 +72,7 @@ pub fn rebuild_ledger(
     let (mut entries, lost) = salvage(&places.state);
     let kept = entries.len();
     entries.extend(missing_entries(places, facts, &entries)?);
-    let added = entries.len() - kept;
+    let added = entries.iter().skip(kept).filter(|entry| entry.promised().is_some()).count();
     let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let LedgerOrder { at, by_uid, by } = order;
     let (kept_lines, added_lines) = (count(kept), count(added));
@@ -91,17 +94,37 @@ fn missing_entries(
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
     known: &[LedgerEntry],
 ) -> Result<Vec<LedgerEntry>, SpoolError> {
-    let mut in_work = intents_in_work(places)?;
+    let marks = use_marks::read(&places.state)?;
+    let marked: HashSet<String> = marks.iter().map(|mark| mark.result_id.clone()).collect();
     let mut entries = Vec::new();
-    for (id, path) in missing_from_readable_lines(places, &mut |path| facts(path).is_some())? {
-        if let Some(at) = in_work.iter().position(|(found, _)| *found == path) {
-            entries.push(LedgerEntry::Begun(Box::new(in_work.swap_remove(at).1)));
-        } else if let Some(intent) = archived_intent(places, &id) {
+    let mut runs = missing_from_readable_lines(places, &mut |path| facts(path).is_some())?;
+    for (_, intent) in intents_in_work(places)? {
+        if runs.remove(&intent.claim).is_some() {
+            // It may be published too, and is one run all the same.
+            runs.remove(&intent.result_id);
             entries.push(LedgerEntry::Begun(Box::new(intent)));
-        } else {
-            entries.extend(adopted_entry(places, facts(&places.results.join(&id)), &id));
         }
     }
+    for id in runs.into_keys() {
+        let entry = match archived_intent(places, &id) {
+            Some(intent) => Some(LedgerEntry::Begun(Box::new(intent))),
+            None => adopted_entry(places, facts(&places.results.join(&id)), &id, &marked),
+        };
+        entries.extend(entry);
+    }
+    entries.extend(removed_runs(places, known, &entries, &marked)?);
+    let uses = missing_uses(marks, known.iter().chain(&entries));
+    entries.extend(uses);
+    Ok(entries)
+}
+
+/// Returns the entries of the runs whose results retention has removed.
+fn removed_runs(
+    places: &SpoolPaths,
+    known: &[LedgerEntry],
+    added: &[LedgerEntry],
+    marked: &HashSet<String>,
+) -> Result<Vec<LedgerEntry>, SpoolError> {
     let mut removed: Vec<String> = removed_results(&places.state)
         .map_err(|error| {
             SpoolError::io(&places.state.join("removed"), "read")(io::Error::other(error))
@@ -110,20 +133,38 @@ fn missing_entries(
         .collect();
     removed.sort();
     let is_known = |id: &String| {
-        known.iter().chain(&entries).any(|entry| entry.promised().is_some_and(|it| it.0 == id))
+        known.iter().chain(added).any(|entry| entry.promised().is_some_and(|it| it.0 == id))
     };
     removed.retain(|id| !is_known(id));
-    entries.extend(removed.iter().filter_map(|id| adopted_entry(places, None, id)));
-    Ok(entries)
+    Ok(removed.iter().filter_map(|id| adopted_entry(places, None, id, marked)).collect())
 }
 
-/// Returns the entry of a run known by its record, or only by the name of its result.
-fn adopted_entry(places: &SpoolPaths, facts: Option<RunFacts>, id: &str) -> Option<LedgerEntry> {
+/// Returns the uses of standing approvals that no line counts, in the order of their numbers.
+fn missing_uses<'e>(
+    mut marks: Vec<StandingUseNote>,
+    entries: impl Iterator<Item = &'e LedgerEntry>,
+) -> Vec<LedgerEntry> {
+    let counted: HashSet<&str> = entries.filter_map(LedgerEntry::counted_use).collect();
+    marks.retain(|mark| !counted.contains(mark.result_id.as_str()));
+    marks.sort_by_key(|mark| mark.number);
+    let used = |mark| LedgerEntry::Noted(LedgerNote::StandingUsed(mark));
+    marks.into_iter().map(used).collect()
+}
+
+/// Returns the entry of a run known by its record, or only by the name of its result. The mark of a
+/// use has its number, so it is counted by that.
+fn adopted_entry(
+    places: &SpoolPaths,
+    facts: Option<RunFacts>,
+    id: &str,
+    marked: &HashSet<String>,
+) -> Option<LedgerEntry> {
     let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
     let (request_id, request_sha256, standing_sha256) = match facts {
         Some(facts) => (facts.request_id, Some(facts.request_sha256), facts.standing_sha256),
         None => (named, None, None),
     };
+    let standing_sha256 = standing_sha256.filter(|_| !marked.contains(id));
     let (result_id, results) = (id.to_owned(), places.results.clone());
     let run = AdoptedRun { request_id, request_sha256, result_id, results, standing_sha256 };
     Some(LedgerEntry::Noted(LedgerNote::Adopted(run)))

@@ -1,5 +1,5 @@
 //! The uses of standing approvals, counted from the lines of the ledger. A use is counted as soon
-//! as its line is written, also if its run does not end.
+//! as its line is written, also if its run does not end. It must never be counted twice.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,6 +19,20 @@ pub(crate) struct StandingUseLine {
     /// The number of this use, from 1.
     #[serde(rename = "use")]
     pub(crate) number: u64,
+}
+
+/// A use whose line was missing when the ledger was rebuilt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StandingUseNote {
+    /// The digest of the standing approval.
+    pub(crate) sha256: String,
+    /// The number of this use, from 1.
+    #[serde(rename = "use")]
+    pub(crate) number: u64,
+    /// The time when the run was begun, in UTC.
+    pub(crate) at: String,
+    pub(crate) result_id: String,
 }
 
 /// An admission or a revocation of a standing approval.
@@ -63,8 +77,12 @@ impl StandingLedger {
     /// Counts a use with this number at this time; 0 if its number is unknown.
     pub(super) fn count_use(&mut self, sha256: &str, number: u64, at: Option<UtcTime>) {
         let counts = self.counts(sha256);
-        // After a rebuild, lines of uses may be missing before this one.
-        counts.uses = counts.uses.saturating_add(1).max(number);
+        // Each number is one more than all uses before it. After a rebuild, earlier lines may be
+        // missing, or come after this one.
+        counts.uses = match number {
+            0 => counts.uses.saturating_add(1),
+            number => counts.uses.max(number),
+        };
         let Some(at) = at else { return };
         counts.latest = counts.latest.max(Some(at));
         counts.last_hour.push_back(at.unix());
@@ -126,8 +144,8 @@ mod tests {
         ledger.count_use("aa", 1, Some(at(0)));
         assert!(ledger.uses("aa", at(0)).is_none());
         ledger.admit(&note());
-        for second in [0, 1, 3599, 3600] {
-            ledger.count_use("aa", 1, Some(at(second)));
+        for (number, second) in [(2, 0), (3, 1), (4, 3599), (5, 3600)] {
+            ledger.count_use("aa", number, Some(at(second)));
         }
         let uses = |second: i64| ledger.uses("aa", at(second)).unwrap();
         assert_eq!((uses(3600).uses, uses(3600).latest), (5, Some(at(3600))));
@@ -138,6 +156,21 @@ mod tests {
         ledger.revoke(&StandingNote { by: Some("alice".to_owned()), ..note() });
         assert!(ledger.uses("aa", at(3600)).unwrap().is_revoked);
         assert_eq!(ledger.revoked_by("aa"), Some("alice"));
+    }
+
+    /// As the lines of a rebuilt ledger, and with a use whose number is unknown.
+    #[test]
+    fn a_number_counts_once_in_any_order() {
+        let mut ledger = StandingLedger::default();
+        ledger.admit(&note());
+        for number in [1, 4, 2, 3, 3] {
+            ledger.count_use("aa", number, None);
+        }
+        assert_eq!(ledger.uses("aa", at(0)).unwrap().uses, 4);
+        for (number, uses) in [(0, 5), (6, 6)] {
+            ledger.count_use("aa", number, None);
+            assert_eq!(ledger.uses("aa", at(0)).unwrap().uses, uses);
+        }
     }
 
     /// A use whose time is unknown counts for ever, and for no hour.

@@ -5,6 +5,7 @@
 //! the power may fail next.
 
 mod gather;
+mod gone;
 mod sweep;
 mod unfinished;
 
@@ -31,6 +32,7 @@ use gather::{ClaimFindings, RecoveryContext};
 use sweep::names;
 
 pub(crate) use gather::{claim_of, original_of};
+pub(crate) use gone::remove_unless_holding;
 pub use unfinished::UnfinishedRun;
 
 /// The results of recovery that need further action or a report.
@@ -79,7 +81,10 @@ impl Spool {
         for name in names(&work)? {
             let directory = work.join(&name);
             if name.starts_with(".gone-") {
-                remove_tree(&directory);
+                // A live process may still move a file out of it.
+                if let Some(_lock) = lock_of(&directory)? {
+                    gone::finish_removal(&directory)?;
+                }
                 continue;
             }
             if name.starts_with(".new-") && self.may_be_incomplete(&directory) {

@@ -21,6 +21,7 @@ mod retention;
 mod scheduling;
 mod side_by_side;
 mod standing_uses;
+mod standing_waiting;
 mod status_commands;
 mod stuck;
 mod watching;

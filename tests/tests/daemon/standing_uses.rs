@@ -207,3 +207,39 @@ fn two_daemons_share_no_standing_approval() {
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains("lock"), "{text}");
 }
+
+/// The kernel refuses to start the program after the line of the use was written.
+#[test]
+fn a_use_that_ends_in_a_setup_error_is_spent_and_has_its_number() {
+    let test = "a_use_that_ends_in_a_setup_error_is_spent_and_has_its_number";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let Some(tool) = CountedTool::build(test) else { return };
+    let bench = Bench::new();
+    let counted = tool.count();
+    let good = tool.program().with_file_name("tool.good");
+    fs::copy(tool.program(), &good).unwrap();
+    // A truncated ELF file: the header announces more than the file contains.
+    let header = fs::read(&good).unwrap()[..64].to_vec();
+    fs::write(tool.program(), header).unwrap();
+    let mut stream = UseStream::start(&bench, (&tool, &counted), 2);
+    stream.submit(1);
+    stream.settle();
+    let failed = stream.service.records().remove(0);
+    failed.assert_outcome("setup_error");
+    assert!(failed.text.contains("\n  use: 1\n"), "{}", failed.text);
+    stream.kill();
+    fs::rename(&good, tool.program()).unwrap();
+    stream.service.spawn();
+    stream.submit(2);
+    stream.settle();
+    let records = stream.service.records();
+    assert_eq!(records.len(), 3, "{records:#?}");
+    let of = |outcome: &str| records.iter().find(|it| it.outcome() == outcome).unwrap();
+    let (ran, refused) = (of("ok"), of("refused"));
+    assert!(ran.text.contains("\n  use: 2\n"), "{}", ran.text);
+    assert!(refused.text.contains("uses_max is reached"), "{}", refused.text);
+    assert_eq!(counted.counts().values().sum::<u32>(), 1, "runs");
+    stream.service.verify().assert_code(0);
+}

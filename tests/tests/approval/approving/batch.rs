@@ -1,5 +1,6 @@
 //! Several requests approved with one signature: OpenSSH and sha256sum confirm it, each request runs
-//! once with the list in its record, and the list approves nothing else.
+//! once with the list in its record, and the list approves nothing else. Also several submitted by
+//! one command.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +9,8 @@ use std::process::Stdio;
 
 use serde_json::json;
 use toolexec_tests::{
-    Bench, CliOutput, Record, SavedRequest, SmallDisk, at_a_terminal, ssh_keygen_works,
+    Bench, CliOutput, Record, RequestText, SavedRequest, SmallDisk, StandingText, at_a_terminal,
+    list, ssh_keygen_works,
 };
 
 use super::approvers::{ED25519, approve, codes, explain, key, rule, saved, signers, unapproved};
@@ -43,6 +45,19 @@ fn approve_all(bench: &Bench, requests: &[&SavedRequest], key: &Path, more: &[&s
     let mut command = bench.command("toolexec");
     command.arg("approve").args(requests.iter().map(|request| &request.path));
     command.args(["--approver", "alice", "--yes", "--format", "json", "--key"]).arg(key);
+    CliOutput::of(command.args(more))
+}
+
+/// Creates a spool without a daemon, and returns its `approved/`.
+fn approved_of_a_spool(bench: &Bench) -> PathBuf {
+    let approved = bench.home().join("spool/approved");
+    fs::create_dir_all(&approved).unwrap();
+    approved
+}
+
+fn submit_all(bench: &Bench, files: &[&Path], more: &[&str]) -> CliOutput {
+    let mut command = bench.command("toolexec");
+    command.arg("submit").args(files).args(["--spool", "spool", "--format", "json"]);
     CliOutput::of(command.args(more))
 }
 
@@ -246,4 +261,99 @@ fn one_question_is_asked_after_all_reviews() {
         assert!(output.stdout.contains(&format!("print({number})")), "{output:#?}");
         assert!(list_in(&signature_of(request)).contains(&request.id));
     }
+}
+
+#[test]
+fn several_files_are_submitted_in_their_order() {
+    if !ssh_keygen_works("several_files_are_submitted_in_their_order") {
+        return;
+    }
+    let bench = Bench::new();
+    let alice = key(&bench, "alice", ED25519);
+    let approved = approved_of_a_spool(&bench);
+    let requests = requests(&bench, 2);
+    let [one, two] = &requests[..] else { panic!() };
+    approve_all(&bench, &[one, two], &alice, &[]).assert_code(0);
+    let standing = StandingText::of_script("print(3)\n").save(&bench.home());
+    let output = submit_all(&bench, &[&two.path, &standing.path, &one.path], &[]);
+    output.assert_code(0);
+    let answers = output.json_lines();
+    let ids: Vec<_> =
+        answers.iter().map(|it| it.get("request_id").unwrap_or(&it["standing_id"])).collect();
+    assert_eq!(ids, [&json!(two.id), &json!(standing.id), &json!(one.id)]);
+    for request in &requests {
+        // The signature of the batch is beside each request.
+        for end in ["md", "md.sig"] {
+            let submitted = approved.join(format!("{}.{end}", request.id));
+            let own = request.path.with_extension(end);
+            assert_eq!(fs::read(submitted).unwrap(), fs::read(own).unwrap());
+        }
+        assert_eq!(list(&approved.join(format!("{}.inputs", request.id))), ["script.py"]);
+    }
+    assert!(approved.join(format!("{}.md", standing.id)).is_file());
+    assert_eq!(list(&approved).len(), 7);
+}
+
+#[test]
+fn of_several_files_none_is_submitted_if_one_would_be_refused() {
+    let bench = Bench::new();
+    let approved = approved_of_a_spool(&bench);
+    let good = || saved(&bench, &RequestText::python("print(1)\n"));
+    let (one, three) = (good(), good());
+    let unfilled = saved(&bench, &unapproved("print(2)\n"));
+    let other_input = good();
+    fs::write(other_input.inputs.join("script.py"), "print(4)\n").unwrap();
+    let no_agent = StandingText::of_script("print(5)\n").edit("[\"core\"]", "[]");
+    let no_agent = no_agent.save(&bench.home());
+    for (bad, code) in [
+        (&unfilled.path, "approval.missing"),
+        (&other_input.path, "inputs.mismatch"),
+        (&no_agent.path, "standing.agents"),
+    ] {
+        let output = submit_all(&bench, &[&one.path, bad, &three.path], &[]);
+        output.assert_code(2);
+        let name = bad.to_str().unwrap();
+        let reason = format!("{name}: not submitted");
+        output.assert_stderr(&[code, &reason, "3 files: none was submitted"]);
+        let [answer] = &output.json_lines()[..] else { panic!("{output:#?}") };
+        assert_eq!(answer["request"], json!(name));
+        assert_eq!(list(&approved), Vec::<String>::new());
+    }
+    // Every file that would be refused is reported.
+    let output = submit_all(&bench, &[&unfilled.path, &one.path, &other_input.path], &[]);
+    output.assert_code(2);
+    assert_eq!(output.json_lines().len(), 2, "{output:#?}");
+
+    let apart = bench.home().join("apart");
+    fs::create_dir(&apart).unwrap();
+    let same = apart.join(format!("{}.md", one.id));
+    fs::copy(&one.path, &same).unwrap();
+    let output = submit_all(&bench, &[&one.path, &three.path, &same], &[]);
+    output.assert_code(2);
+    output.assert_stderr(&[same.to_str().unwrap(), "another file has the same name"]);
+    let missing = bench.home().join("TR-missing.md");
+    let output = submit_all(&bench, &[&one.path, &missing], &[]);
+    output.assert_code(3);
+    output.assert_stderr(&["TR-missing.md"]);
+    let output = submit_all(&bench, &[&one.path, &three.path], &["--inputs", "."]);
+    output.assert_code(3);
+    output.assert_stderr(&["--inputs"]);
+    assert_eq!(list(&approved), Vec::<String>::new());
+}
+
+#[test]
+fn after_a_failed_submission_the_rest_is_named() {
+    let bench = Bench::new();
+    let approved = approved_of_a_spool(&bench);
+    let good = || saved(&bench, &RequestText::python("print(1)\n"));
+    let (one, two, three) = (good(), good(), good());
+    submit_all(&bench, &[&two.path], &[]).assert_code(0);
+    let output = submit_all(&bench, &[&one.path, &two.path, &three.path], &[]);
+    output.assert_code(3);
+    let rest = format!("{}: not submitted either", three.path.display());
+    output.assert_stderr(&["already waiting", &rest]);
+    assert_eq!(output.json()["request_id"], json!(one.id));
+    let left = list(&approved);
+    assert!(left.contains(&format!("{}.md", one.id)), "{left:?}");
+    assert!(!left.iter().any(|name| name.contains(&three.id)), "{left:?}");
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolexec_tests::{
-    Bench, CliOutput, RequestText, SavedRequest, Service, ServiceConfig, TmuxScreen, list,
-    ssh_keygen_works, wait_for_no_process, wait_for_process,
+    Bench, CliOutput, RequestText, SavedRequest, Service, ServiceConfig, StandingText, TmuxScreen,
+    list, ssh_keygen_works, wait_for_no_process, wait_for_process,
 };
 
 use super::LONG;
@@ -317,6 +317,24 @@ fn holding_and_cancelling_leave_their_orders_and_nothing_by_accident() {
     assert!(left.iter().all(|name| !name.ends_with(".cancel")), "{left:?}");
     screen.type_keys(["?"]);
     screen.wait_for("the next pane");
+    screen.type_keys(["q", "q"]);
+    screen.wait_for_prompt();
+}
+
+#[test]
+fn a_standing_approval_is_reviewed_as_one() {
+    let test = "a_standing_approval_is_reviewed_as_one";
+    let bench = Bench::new();
+    let Some(screen) = TmuxScreen::open(test, &bench, (80, 24)) else { return };
+    let spool = spool_by_hand(&bench);
+    let standing = StandingText::of_script("print(1)\n").save(&spool.join("approved"));
+    screen.type_line(&watch_of(&spool));
+    let text = screen.wait_for("2 waiting");
+    assert!(text.contains(&standing.id), "{text}");
+    // Names are in order, and `SA-` is before `TR-`.
+    screen.type_keys(["g", "r"]);
+    let text = screen.wait_for("the host of x-audience");
+    assert!(text.contains("review SA-"), "{text}");
     screen.type_keys(["q", "q"]);
     screen.wait_for_prompt();
 }

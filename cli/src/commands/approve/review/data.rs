@@ -14,6 +14,7 @@ use sandbox::plan::Plan;
 use spool::{SpoolError, SubmissionFiles};
 use validator::{Code, Draft, DraftCheck, FileLocation, FillError, OneLine, OwnerUid, Violation};
 
+use super::filled_document::FilledDocument;
 use super::inputs::{self, DeclaredInput};
 use super::model::{InputTexts, ReviewVerdict, ShownFile};
 use super::rules::HostRules;
@@ -94,24 +95,16 @@ impl ReviewData {
 
     fn load(&mut self, submission: &SubmissionFiles, approver: Option<(&OneLine, UtcTime)>) {
         self.original = submission.bytes().to_vec();
-        self.bytes.clone_from(&self.original);
         self.signature_files =
             submission.signatures().iter().map(|file| file.name.clone()).collect();
         let rejections = submission.signatures().iter().filter(|file| is_rejection(file));
         self.rejection_files = rejections.map(|file| file.name.clone()).collect();
         self.unread_signatures = submission.unread_signatures().to_vec();
         self.ais = submission.ais().clone();
-        let filled = match approver {
-            Some((by, at)) => validator::fill_approval(&self.original, by, at),
-            None => validator::fill_placeholder_approval(&self.original, clock::now()),
-        };
-        self.filled = filled.map(|filled| {
-            self.bytes = filled.bytes;
-            filled.keys
-        });
-        if approver.is_none() {
-            self.filled_on_approval = self.filled.clone().unwrap_or_default();
-        }
+        let document = FilledDocument::of(&self.original, approver);
+        self.bytes = document.bytes;
+        self.filled = document.filled;
+        self.filled_on_approval = document.filled_on_approval;
     }
 
     fn check(&mut self, submission: &SubmissionFiles, texts: InputTexts) -> Result<(), Failure> {

@@ -6,6 +6,7 @@
 mod data;
 mod ending;
 mod environment;
+mod filled_document;
 mod human;
 pub(in crate::commands) mod inputs;
 mod json;
@@ -17,11 +18,12 @@ mod rules;
 mod standing;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::args::{CaseOptions, Format, ShowOptions};
+use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions};
 use crate::failure::Failure;
 use crate::output;
 use crate::output::pager::page;
@@ -85,7 +87,19 @@ pub(super) fn text(case: &ReviewData, texts: InputTexts) -> String {
     human::text(case, texts, OutputScreen::of(&io::stdout()))
 }
 
-/// Returns the review without colours, for the full screen.
+/// Returns the review of a file without colours, for the full screen.
+pub(crate) fn plain_review(document: &Path, rules: &RulesOptions) -> Result<String, Failure> {
+    let rules = HostRules::read(rules)?;
+    if is_standing_file(document) {
+        let case = StandingReview::read(document, rules, None)?;
+        return Ok(standing::plain_text(&case));
+    }
+    let texts = InputTexts::Beginnings;
+    let case = ReviewData::read(document, None, rules, None, texts)?;
+    Ok(plain_text(&case, texts))
+}
+
+/// Returns the review of a request without colours.
 pub(crate) fn plain_text(case: &ReviewData, texts: InputTexts) -> String {
     human::text(case, texts, OutputScreen::plain())
 }

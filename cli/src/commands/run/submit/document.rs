@@ -1,6 +1,9 @@
 //! A document that was checked before its submission.
 
+use std::path::Path;
+
 use model::Sha256;
+use spool::SubmissionFiles;
 use validator::Violation;
 
 /// The result of the checks that the daemon will repeat.
@@ -20,4 +23,13 @@ pub(super) struct CheckedDocument {
     pub(super) sha256: Sha256,
     /// The names of its input files.
     pub(super) inputs: Vec<String>,
+}
+
+/// A document that passed the checks, with the files that are submitted with it.
+pub(super) struct CheckedSubmission<'a> {
+    /// The path, as typed.
+    pub(super) path: &'a Path,
+    pub(super) files: SubmissionFiles,
+    pub(super) document: CheckedDocument,
+    pub(super) warnings: Vec<Violation>,
 }

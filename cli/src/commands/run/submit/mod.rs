@@ -1,28 +1,30 @@
 //! `toolexec submit`: checks what the daemon would check, then submits the inputs and signatures
 //! before the request. A queued request receives only the signatures that it lacks. A standing
-//! approval is submitted like a request without inputs.
+//! approval is submitted like a request without inputs. Several files are submitted in their order.
+//! None is submitted before each has passed the checks.
 
 mod args;
 mod check;
 mod document;
 mod report;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
 use model::Sha256;
-use spool::{SpoolError, SubmissionFiles};
 
-use crate::args::files::{named_directory, open_document};
+use crate::args::Format;
 use crate::commands::approve::review;
 use crate::failure::Failure;
 use crate::output::{self, human};
 
 pub(crate) use args::SubmitCommand;
+use document::CheckedSubmission;
 
 pub(in crate::commands) fn submit(args: &SubmitCommand) -> Result<ExitCode, Failure> {
-    submit_bytes(args, None)
+    submit_files(args, None)
 }
 
 /// Submits exactly the approved bytes: another user may have replaced the file.
@@ -30,46 +32,62 @@ pub(crate) fn submit_if_unchanged(
     args: &SubmitCommand,
     approved: &Sha256,
 ) -> Result<ExitCode, Failure> {
-    submit_bytes(args, Some(approved))
+    submit_files(args, Some(approved))
 }
 
-fn submit_bytes(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
-    let is_standing = review::is_standing_file(&args.request);
-    if is_standing {
-        review::refuse_inputs(args.inputs.as_deref())?;
-    }
+fn submit_files(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
     let approved = approved_directory(&args.spool)?;
-    open_document(&args.request)?;
-    let inputs = args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let submission = match SubmissionFiles::read(&args.request, inputs.as_deref()) {
-        Ok(submission) => submission,
-        Err(SpoolError::TooLarge { path, bytes_max }) if path == args.request => {
-            return report::not_submitted(args, b"", &[human::too_large(bytes_max)]);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    if only.is_some_and(|only| *only != Sha256::of(submission.bytes())) {
-        let name = human::name(&args.request);
-        output::note(format_args!(
-            "{name}: changed since it was approved; not submitted; help: approve it again"
-        ));
+    let named = std::iter::once(&args.request).chain(&args.more);
+    let paths: Vec<&Path> = named.map(PathBuf::as_path).collect();
+    if let Some(path) = repeated_name(&paths) {
+        return report::repeated_name(args.format, path);
+    }
+    let mut checked = Vec::new();
+    for path in &paths {
+        checked.extend(check::read(args, path, only)?);
+    }
+    if checked.len() < paths.len() {
+        report::none_submitted(paths.len());
         return Ok(ExitCode::from(2));
     }
-    let checked =
-        if is_standing { check::standing(&submission) } else { check::request(args, &submission)? };
-    let violations = checked.violations;
-    let Some(document) = checked.document.filter(|_| !human::has_error(&violations)) else {
-        return report::not_submitted(args, submission.bytes(), &violations);
-    };
-    human::print_to_stderr(&args.request, submission.bytes(), &violations);
-    for file in submission.signatures().iter().filter(|file| review::is_rejection(file)) {
+    submit_checked(args.format, &checked, &approved)
+}
+
+/// Returns the first path whose file name an earlier path has too. The spool has no place for both.
+fn repeated_name<'p>(paths: &[&'p Path]) -> Option<&'p Path> {
+    let mut seen = BTreeSet::new();
+    paths.iter().copied().find(|path| !seen.insert(path.file_name()))
+}
+
+/// Submits the files in order, up to the first that fails.
+fn submit_checked(
+    format: Format,
+    checked: &[CheckedSubmission<'_>],
+    approved: &Path,
+) -> Result<ExitCode, Failure> {
+    for (at, submission) in checked.iter().enumerate() {
+        submit_one(format, submission, approved).map_err(|failure| {
+            let rest: Vec<&Path> = checked.iter().skip(at + 1).map(|it| it.path).collect();
+            report::with_rest(failure, &rest)
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn submit_one(
+    format: Format,
+    submission: &CheckedSubmission<'_>,
+    approved: &Path,
+) -> Result<(), Failure> {
+    let CheckedSubmission { path, files, document, warnings } = submission;
+    human::print_to_stderr(path, files.bytes(), warnings);
+    for file in files.signatures().iter().filter(|file| review::is_rejection(file)) {
         let (name, kind) = (&file.name, document.kind);
         output::note(format_args!("{name}: a rejection of this {kind}, submitted with it"));
     }
     let declared: Vec<&str> = document.inputs.iter().map(String::as_str).collect();
-    let outcome = submission.submit_to(&approved, &declared)?;
-    report::submitted(args.format, &document, &outcome)?;
-    Ok(ExitCode::SUCCESS)
+    let outcome = files.submit_to(approved, &declared)?;
+    report::submitted(format, document, &outcome)
 }
 
 /// Returns the submission directory of a spool.

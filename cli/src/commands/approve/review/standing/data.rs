@@ -11,6 +11,7 @@ use validator::{Code, FillError, OneLine, StandingApproval, Violation};
 use crate::args::files::open_document;
 use crate::clock;
 use crate::commands::approve::review::data::is_rejection;
+use crate::commands::approve::review::filled_document::FilledDocument;
 use crate::commands::approve::review::model::{ReviewVerdict, ShownFile};
 use crate::commands::approve::review::rules::HostRules;
 use crate::failure::Failure;
@@ -79,20 +80,12 @@ impl StandingReview {
 
     fn load(&mut self, submission: &SubmissionFiles, approver: Option<(&OneLine, UtcTime)>) {
         self.original = submission.bytes().to_vec();
-        self.bytes.clone_from(&self.original);
         self.signatures = submission.signatures().to_vec();
         self.unread_signatures = submission.unread_signatures().to_vec();
-        let filled = match approver {
-            Some((by, at)) => validator::fill_approval(&self.original, by, at),
-            None => validator::fill_placeholder_approval(&self.original, clock::now()),
-        };
-        self.filled = filled.map(|filled| {
-            self.bytes = filled.bytes;
-            filled.keys
-        });
-        if approver.is_none() {
-            self.filled_on_approval = self.filled.clone().unwrap_or_default();
-        }
+        let document = FilledDocument::of(&self.original, approver);
+        self.bytes = document.bytes;
+        self.filled = document.filled;
+        self.filled_on_approval = document.filled_on_approval;
     }
 
     fn check(&mut self, file_name: &str) {

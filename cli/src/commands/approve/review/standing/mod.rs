@@ -43,3 +43,8 @@ pub(super) fn show(
 pub(in crate::commands::approve) fn text(case: &StandingReview) -> String {
     human::text(case, OutputScreen::of(&io::stdout()))
 }
+
+/// Returns the review without colours.
+pub(super) fn plain_text(case: &StandingReview) -> String {
+    human::text(case, OutputScreen::plain())
+}
