@@ -2,6 +2,7 @@
 
 pub(crate) mod approve;
 mod authorization;
+mod env;
 mod groups;
 mod host;
 pub(crate) mod inspect;
@@ -24,6 +25,7 @@ use crate::commands::authorization::ais;
 use crate::commands::authorization::gate::{self, GateCommand};
 use crate::commands::authorization::permission::{self, PermissionCommand};
 use crate::commands::authorization::policy::{self, PolicyCommand};
+use crate::commands::env::EnvironmentCommand;
 use crate::commands::host::doctor::{self, DoctorCommand};
 use crate::commands::host::gc::{self, GcCommand};
 use crate::commands::host::keys::{self, KeysCommand};
@@ -102,6 +104,8 @@ pub(crate) enum CliCommand {
     Cancel(OrderOptions),
     /// Show, prove, check and copy the transparency log
     Log(records::log::LogCommand),
+    /// Build, list, verify and copy environments: programs and libraries by digest
+    Env(EnvironmentCommand),
     /// Create, print and rotate the keys that sign records and the log
     Keys(KeysCommand),
     /// Query, request, grant and revoke agent permissions
@@ -147,6 +151,7 @@ impl CliCommand {
             Self::Release(args) => order::order(&args, OperatorOrder::Release),
             Self::Cancel(args) => order::order(&args, OperatorOrder::Cancel),
             Self::Log(args) => log::log(&args),
+            Self::Env(args) => env::env(&args),
             Self::Keys(args) => keys::keys(&args),
             Self::Permission(args) => permission::permission(&args),
             Self::Policy(args) => policy::policy(&args),

@@ -9,7 +9,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// The crates, each with the crates of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
@@ -18,7 +18,22 @@ pub(crate) const GRAPH: [(&str, &[&str]); 11] = [
     ("spool", &["model", "policies", "validator"]),
     ("records", &["model", "policies", "sandbox", "validator"]),
     ("daemon", &["egress", "model", "policies", "records", "sandbox", "spool", "validator"]),
-    ("cli", &["daemon", "model", "policies", "records", "sandbox", "spool", "validator"]),
+    ("trees", &["model"]),
+    ("environments", &["model", "trees"]),
+    (
+        "cli",
+        &[
+            "daemon",
+            "environments",
+            "model",
+            "policies",
+            "records",
+            "sandbox",
+            "spool",
+            "trees",
+            "validator",
+        ],
+    ),
     ("tests", &["model"]),
     ("xtask", &[]),
 ];

@@ -5,13 +5,14 @@ use std::fmt::Write;
 use clap::Command;
 
 /// Every command is in exactly one group.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Requests", &["draft", "lint", "mcp"]),
     ("Approval", &["review", "explain", "approve", "reject", "standing"]),
     ("Runs", &["exec", "run", "submit", "hold", "release", "cancel"]),
     ("Inspection", &["status", "list", "show", "wait", "watch"]),
     ("Records", &["verify", "replay", "log"]),
     ("Authorization", &["policy", "permission", "gate", "ais"]),
+    ("Environments", &["env"]),
     ("Host", &["keys", "doctor", "gc", "completions", "man"]),
 ];
 

@@ -1,0 +1,118 @@
+//! `env build`: builds an environment and stores it. An interrupted build leaves nothing but a
+//! draft, which the next build removes.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use environments::{SourceKind, SourceTools, UnpackLimits, build_tree};
+use rustix::process::getuid;
+use trees::{BuildFacts, EnvironmentName};
+
+use super::args::{EnvironmentStoreOption, TREE_LIMITS, draft_name};
+use super::error::EnvironmentCommandError;
+use super::progress::EnvironmentProgress;
+use super::row;
+use crate::args::Format;
+use crate::clock;
+use crate::commands::request::draft::closed_set_value;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec env build charts --from requirements.txt
+         toolexec env build charts --from uv.lock --python /usr/bin/python3.11
+         toolexec env build web --from package-lock.json
+         toolexec env build tools --from image.tar --store /var/lib/toolexec/environments
+
+Builds an environment, stores it under its digest, and prints its reference. The same source gives
+the same digest. The kind is detected by the name:
+  *.txt              requirements    each as NAME==VERSION with --hash; needs uv or pip
+  uv.lock            uv-lock         beside its pyproject.toml; needs uv
+  package-lock.json  package-lock    beside its package.json; needs npm
+  a directory        oci-layout      if it has a file oci-layout, such as `skopeo copy` makes
+  *.tar              docker-archive  such as `docker save` makes
+  *.debian           debian          `suite: bookworm`, then one package a line; needs mmdebstrap
+  a directory        directory       copied: files, directories and links inside
+The programs run with your rights and the network, without scripts of packages. Of your environment
+they get only PATH, proxies, certificates, and the index or registry with its cache.
+Exit status: 0 stored; 1 a program failed; 2 the source was refused; 3 a program is missing, or a
+usage or internal error. With --format json, stdout is one object: that of `toolexec env list`.")]
+pub(crate) struct EnvironmentBuildCommand {
+    /// Name the environment: 1 to 40 of a-z, 0-9 and `-`
+    #[arg(value_name = "NAME")]
+    name: EnvironmentName,
+    /// Build it from this lock file, image, list of packages or directory
+    #[arg(long, value_name = "PATH")]
+    from: PathBuf,
+    /// Read the source as this kind [default: detected by its name]
+    #[arg(long, value_name = "KIND", value_parser = closed_set_value::<SourceKind>())]
+    kind: Option<SourceKind>,
+    /// Build Python packages for this interpreter, which the sandbox must have
+    #[arg(long, value_name = "PATH", default_value = "/usr/bin/python3")]
+    python: PathBuf,
+    /// End a program that takes longer than this, in seconds
+    #[arg(long = "time-max", value_name = "SECONDS", default_value_t = 1800)]
+    time_sec: u64,
+    #[command(flatten)]
+    store: EnvironmentStoreOption,
+    /// Print in this format
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, EnvironmentCommandError> {
+    let source = std::path::absolute(&args.from).map_err(Failure::io(&args.from))?;
+    source.metadata().map_err(Failure::io(&source))?;
+    let kind = kind_of(args, &source)?;
+    let store = args.store.create()?;
+    let draft = store.draft(draft_name()?)?;
+    // A second draft, so that it is removed as the first one if the build is interrupted.
+    let scratch = store.draft(draft_name()?)?;
+    let tools = tools(args, scratch.tree())?;
+    let mut progress = EnvironmentProgress::begin()?;
+    let built =
+        build_tree(&source, kind, draft.tree(), &tools, &mut |event| progress.event(event))?;
+    drop(scratch);
+    let facts = BuildFacts {
+        name: args.name.clone(),
+        source: built.source,
+        built: clock::now(),
+        uid: getuid().as_raw(),
+    };
+    let stored = store.add(draft, &built.content, &facts, &TREE_LIMITS);
+    let left_out = progress.programs_left_out();
+    drop(progress);
+    let environment = stored?;
+    match args.format {
+        Format::Human => output::line(row::summary(&environment))?,
+        Format::Json => output::line(row::json(&environment))?,
+    }
+    if left_out > 0 {
+        output::note(format_args!(
+            "{}: {left_out} programs did not fit into its list; help: name them by path",
+            args.name
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn kind_of(args: &EnvironmentBuildCommand, source: &Path) -> Result<SourceKind, Failure> {
+    args.kind.or_else(|| SourceKind::detect(source)).ok_or_else(|| {
+        let source = source.display();
+        Failure::Message(format!("{source}: unknown kind of source; help: name it with --kind"))
+    })
+}
+
+fn tools(args: &EnvironmentBuildCommand, scratch: &Path) -> Result<SourceTools, Failure> {
+    Ok(SourceTools {
+        python: std::path::absolute(&args.python).map_err(Failure::io(&args.python))?,
+        scratch: scratch.to_owned(),
+        variables: env::vars_os().collect(),
+        time_max: Duration::from_secs(args.time_sec),
+        limits: UnpackLimits::default(),
+    })
+}

@@ -1,0 +1,45 @@
+//! `env gc`: removes interrupted builds and files that no environment has. It must never remove an
+//! environment.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+use trees::SweptFiles;
+
+use super::args::EnvironmentStoreOption;
+use super::error::EnvironmentCommandError;
+use super::figures::{count, size};
+use crate::args::Format;
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "\
+Example: toolexec env gc
+
+Removes the drafts of interrupted builds, and files that no environment has. Environments stay:
+`toolexec env rm` removes one. A build may run meanwhile.
+With --format json, stdout is one object: {\"drafts\",\"files\",\"bytes\"}.")]
+pub(crate) struct EnvironmentGcCommand {
+    #[command(flatten)]
+    store: EnvironmentStoreOption,
+    /// Print in this format
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+pub(super) fn gc(args: &EnvironmentGcCommand) -> Result<ExitCode, EnvironmentCommandError> {
+    let store = args.store.open()?;
+    let SweptFiles { drafts, files, bytes } = store.sweep()?;
+    match args.format {
+        Format::Human => output::line(format_args!(
+            "{}: removed {} and {}, {}",
+            store.path().display(),
+            count(drafts, "draft", "drafts"),
+            count(files, "unused file", "unused files"),
+            size(bytes)
+        ))?,
+        Format::Json => output::line(json!({"drafts": drafts, "files": files, "bytes": bytes}))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,80 @@
+//! Sources of environments: lock files, images, lists of packages and directories. Each becomes a
+//! tree with its description. A build must never run code of a package, nor accept a package
+//! without a digest or signature, nor write outside of the tree and the scratch directory.
+
+mod debian;
+mod directory;
+mod document;
+mod error;
+mod image;
+mod kind;
+mod model;
+mod npm;
+mod program;
+mod programs;
+mod python;
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use trees::{EnvironmentContent, EnvironmentKind, LinkRule, SourceFacts, digest_tree};
+
+pub use directory::copy_directory;
+pub use error::SourceError;
+pub use kind::SourceKind;
+pub use model::{BuildEvent, BuiltTree, SourceStep, SourceTools};
+
+/// Builds the tree of a source in an empty directory.
+///
+/// # Errors
+/// The source is not acceptable, a program fails or is missing, or an I/O error. The tree is
+/// incomplete then.
+pub fn build_tree(
+    source: &Path,
+    kind: SourceKind,
+    into: &Path,
+    tools: &SourceTools,
+    events: &mut dyn FnMut(BuildEvent),
+) -> Result<BuiltTree, SourceError> {
+    match kind {
+        SourceKind::Requirements | SourceKind::UvLock => {
+            python::build(source, kind, into, tools, events)
+        }
+        SourceKind::PackageLock => npm::build(source, into, tools, events),
+        SourceKind::OciLayout | SourceKind::DockerArchive => {
+            image::build(source, kind, into, tools, events)
+        }
+        SourceKind::Debian => debian::build(source, into, tools, events),
+        SourceKind::Directory => copy(source, into, tools, events),
+    }
+}
+
+/// Copies a directory. Its digest is that of the copy, which no other process changes.
+fn copy(
+    source: &Path,
+    into: &Path,
+    tools: &SourceTools,
+    events: &mut dyn FnMut(BuildEvent),
+) -> Result<BuiltTree, SourceError> {
+    events(BuildEvent::Step(SourceStep::Copying));
+    let mut progress = |bytes| events(BuildEvent::Bytes(bytes));
+    copy_directory(source, into, &tools.limits, &mut progress)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let top = rustix::fs::open(into, flags, Mode::empty());
+    let top = top.map_err(|errno| SourceError::io(into)(errno.into()))?;
+    let tree = digest_tree(top.as_fd(), LinkRule::Inside, &tools.tree_limits(), &mut |_| {});
+    let sha256 = tree.map_err(|error| SourceError::Tree(source.to_owned(), error))?.sha256;
+    let mut programs = programs::ProgramList::new(into)?;
+    programs.add("bin")?;
+    let content = EnvironmentContent {
+        kind: EnvironmentKind::Libraries,
+        programs: programs.finish(events),
+        variables: BTreeMap::new(),
+        needs: BTreeMap::new(),
+    };
+    let kind = SourceKind::Directory.as_str().to_owned();
+    let file = document::file_name(source);
+    Ok(BuiltTree { content, source: SourceFacts { kind, file, sha256 } })
+}

@@ -1,0 +1,229 @@
+//! The ecosystems' own programs. They get a clean environment, a home of their own, no input and a
+//! time limit. Their output is bounded and shown only if they fail. No shell is involved.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::error::SourceError;
+use super::model::SourceTools;
+
+/// Times of files must not enter what a program writes: 1980, the earliest time of a wheel.
+const SOURCE_DATE_EPOCH: &str = "315532800";
+/// Variables of the caller that a program gets, in either case.
+const KEPT: [&str; 16] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "ssl_cert_file",
+    "ssl_cert_dir",
+    "requests_ca_bundle",
+    "curl_ca_bundle",
+    "node_extra_ca_certs",
+    "pip_index_url",
+    "pip_extra_index_url",
+    "pip_cert",
+    "pip_cache_dir",
+    "npm_config_registry",
+    "npm_config_cafile",
+    "npm_config_cache",
+];
+/// Variables of uv that would change what is installed, or where.
+const NOT_KEPT: [&str; 12] = [
+    "UV_BUILD_CONSTRAINT",
+    "UV_COMPILE_BYTECODE",
+    "UV_CONFIG_FILE",
+    "UV_CONSTRAINT",
+    "UV_LINK_MODE",
+    "UV_NO_BINARY",
+    "UV_NO_VERIFY_HASHES",
+    "UV_OVERRIDE",
+    "UV_PROJECT",
+    "UV_PYTHON",
+    "UV_REQUIRE_HASHES",
+    "UV_WORKING_DIRECTORY",
+];
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The time for the output of an ended program to arrive.
+const OUTPUT_TIME: Duration = Duration::from_secs(2);
+const HEAD_BYTES_MAX: usize = 16 << 20;
+const TAIL_BYTES_MAX: usize = 16 << 10;
+const SHOWN_LINES_MAX: usize = 12;
+const SHOWN_CHARS_MAX: usize = 300;
+
+/// The end of a program, and its output.
+pub(super) struct EndedProgram {
+    pub(super) status: ExitStatus,
+    pub(super) stdout: String,
+    /// The last lines that it wrote, to show if it failed.
+    pub(super) last_lines: String,
+}
+
+/// The beginning and the end of an output stream.
+#[derive(Default)]
+struct StreamEnds {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+/// Returns the first file with this name in the absolute directories of the caller's PATH.
+pub(super) fn find(name: &str, tools: &SourceTools) -> Option<PathBuf> {
+    let path = tools.variables.iter().find(|(name, _)| name == "PATH")?;
+    let directories = env::split_paths(&path.1).filter(|directory| directory.is_absolute());
+    directories.map(|directory| directory.join(name)).find(|program| program.is_file())
+}
+
+/// Returns a command with a clean environment, in an empty directory.
+pub(super) fn command(program: &Path, tools: &SourceTools) -> Result<Command, SourceError> {
+    let [home, tmp, work] = ["home", "tmp", "work"].map(|name| tools.scratch.join(name));
+    for directory in [&home, &tmp, &work] {
+        let made = DirBuilder::new().recursive(true).create(directory);
+        made.map_err(SourceError::io(directory))?;
+    }
+    let is_passed = |name: &OsString| name == "PATH" || name.to_str().is_some_and(is_kept);
+    let kept = tools.variables.iter().filter(|(name, _)| is_passed(name));
+    let mut command = Command::new(program);
+    command.env_clear().envs(kept.map(|(name, value)| (name, value)));
+    command.env("HOME", &home).env("TMPDIR", &tmp).current_dir(&work);
+    command.env("LANG", "C.UTF-8").env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
+    Ok(command)
+}
+
+fn is_kept(name: &str) -> bool {
+    KEPT.contains(&name.to_ascii_lowercase().as_str())
+        || name.starts_with("UV_") && !NOT_KEPT.contains(&name)
+}
+
+/// Runs a program, which must succeed, and returns its stdout.
+pub(super) fn run(
+    command: &mut Command,
+    what: &str,
+    tools: &SourceTools,
+) -> Result<String, SourceError> {
+    let ended = run_to_end(command, what, tools)?;
+    match ended.status.success() {
+        true => Ok(ended.stdout),
+        false => Err(failure(&format!("{what}: {}", ended.status), &ended.last_lines)),
+    }
+}
+
+/// Runs a program to its end, with any exit status.
+pub(super) fn run_to_end(
+    command: &mut Command,
+    what: &str,
+    tools: &SourceTools,
+) -> Result<EndedProgram, SourceError> {
+    let program = PathBuf::from(command.get_program());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(SourceError::io(&program))?;
+    let started = |stream: io::Result<_>| stream.map_err(SourceError::io(&program));
+    let stdout = started(collect(child.stdout.take()));
+    let stderr = started(collect(child.stderr.take()));
+    let ended = wait_at_most(&mut child, tools.time_max).map_err(SourceError::io(&program))?;
+    // A process that the program left behind may still hold a pipe open.
+    let ends = |from: Receiver<StreamEnds>| from.recv_timeout(OUTPUT_TIME).unwrap_or_default();
+    let (stdout, stderr) = (ends(stdout?), ends(stderr?));
+    let last_lines = last_lines(if stderr.tail.is_empty() { &stdout } else { &stderr });
+    let Some(status) = ended else {
+        let what = format!("{what}: ended after {} seconds", tools.time_max.as_secs());
+        return Err(failure(&what, &last_lines));
+    };
+    let stdout = String::from_utf8_lossy(&stdout.head).into_owned();
+    Ok(EndedProgram { status, stdout, last_lines })
+}
+
+/// Returns the error of a program that failed, with the last lines of its output.
+pub(super) fn failure(what: &str, last_lines: &str) -> SourceError {
+    let lines = if last_lines.is_empty() { "" } else { "; its last lines:\n" };
+    SourceError::Program(format!(
+        "{what}{lines}{last_lines}\nnothing was stored; help: correct what it reports, then repeat \
+         this"
+    ))
+}
+
+/// Waits for the end of a program. Returns `None` if the time is over; the program is killed then.
+fn wait_at_most(child: &mut Child, time_max: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begun.elapsed() >= time_max {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+}
+
+/// Reads a stream to its end, so that the program never waits, and keeps both ends of it.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> io::Result<Receiver<StreamEnds>> {
+    let (send, receiver) = channel();
+    thread::Builder::new().name("output".to_owned()).spawn(move || {
+        let mut ends = StreamEnds::default();
+        let mut buffer = vec![0; 64 << 10];
+        let Some(mut pipe) = pipe else { return };
+        // Bytes before an error are kept.
+        while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+            ends.add(buffer.get(..read).unwrap_or_default());
+        }
+        send.send(ends).unwrap_or_default();
+    })?;
+    Ok(receiver)
+}
+
+impl StreamEnds {
+    fn add(&mut self, bytes: &[u8]) {
+        let room = HEAD_BYTES_MAX.saturating_sub(self.head.len());
+        self.head.extend(bytes.iter().take(room));
+        self.tail.extend(bytes);
+        let excess = self.tail.len().saturating_sub(TAIL_BYTES_MAX);
+        self.tail.drain(..excess);
+    }
+}
+
+fn last_lines(ends: &StreamEnds) -> String {
+    let text = String::from_utf8_lossy(&ends.tail);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let skipped = lines.len().saturating_sub(SHOWN_LINES_MAX);
+    let shown = lines.iter().skip(skipped).map(|line| {
+        let cut: String = line.chars().take(SHOWN_CHARS_MAX).collect();
+        format!("    {cut}")
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_variables_of_the_network_and_of_caches_are_kept() {
+        for name in ["https_proxy", "HTTPS_PROXY", "PIP_INDEX_URL", "UV_INDEX", "SSL_CERT_FILE"] {
+            assert!(is_kept(name), "{name}");
+        }
+        for name in ["HOME", "PYTHONPATH", "UV_PYTHON", "NODE_OPTIONS", "PIP_TARGET"] {
+            assert!(!is_kept(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_error_shows_the_last_lines() {
+        let mut ends = StreamEnds::default();
+        for line in 0..10_000 {
+            ends.add(format!("line {line}\n\n").as_bytes());
+        }
+        let shown = last_lines(&ends);
+        assert_eq!(shown.lines().count(), SHOWN_LINES_MAX);
+        assert!(shown.ends_with("    line 9999"), "{shown}");
+        assert!(ends.tail.len() <= TAIL_BYTES_MAX);
+    }
+}

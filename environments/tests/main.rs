@@ -1,0 +1,3 @@
+//! Tests of the sources of environments.
+
+mod archives;

@@ -1,0 +1,36 @@
+//! Directory trees by digest: the digest of a directory, its stamp, and the store of environments.
+//!
+//! The *digest* ([`digest_tree`]) names the content of a directory on every host;
+//! `docs/tree-digest.md` is its format. The *stamp* ([`stamp_tree`]) reads no file: a stamp that
+//! equals an earlier one of the same host means that the tree did not change. The *store*
+//! ([`EnvironmentStore`]) holds each environment under its digest.
+//!
+//! Times and random names are arguments. This crate must never read an archive, start a program,
+//! follow a link of a tree, or open a path through a directory that others may write to.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod content;
+mod digest;
+mod error;
+mod limits;
+mod links;
+mod name;
+mod stamp;
+mod store;
+mod walk;
+
+pub use content::{EnvironmentContent, EnvironmentKind, NotAnEnvironment};
+pub use digest::{TreeFile, TreeSummary, digest_content, digest_tree};
+pub use error::TreeError;
+pub use limits::TreeLimits;
+pub use links::LinkRule;
+pub use name::{
+    EnvironmentName, EnvironmentReference, NotAnEnvironmentName, NotAnEnvironmentReference,
+};
+pub use stamp::stamp_tree;
+pub use store::{
+    BuildFacts, Environment, EnvironmentDraft, EnvironmentStore, OpenEnvironment, SourceFacts,
+    StoreError, SweptFiles,
+};

@@ -1,0 +1,150 @@
+//! Adds a filled draft to the store. The environment gets its name by one rename after everything
+//! is on the disk, so that none is ever half stored. The name of the build is written last.
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+
+use model::Sha256;
+use rustix::fs::{RenameFlags, fsync, renameat, renameat_with, syncfs};
+use rustix::io::Errno;
+
+use super::build_file::BuildFacts;
+use super::directory::{BUILD_JSON, EnvironmentStore, NAMES, PUBLIC_FILE, directory_name};
+use super::draft::{ENVIRONMENT, EnvironmentDraft};
+use super::environment::{Environment, StoredDirectory};
+use super::error::StoreError;
+use super::handle::write_new;
+use super::new_environment::finish_draft;
+use crate::content::EnvironmentContent;
+use crate::limits::TreeLimits;
+use crate::name::{DIGEST_PREFIX, EnvironmentReference};
+
+/// The name of a file of the draft before it gets its own.
+const NEW: &str = "new";
+
+impl EnvironmentStore {
+    /// Stores the environment of a draft, and gives it the name of the build. Sets the modes of its
+    /// files, and removes the draft. If the store has an environment with this digest, that one
+    /// stays, unless its files changed.
+    ///
+    /// # Errors
+    /// The content is invalid, the tree is refused or beyond a limit, a file cannot be written, or
+    /// another process has the lock of the store for too long. Then nothing is stored, or, after a
+    /// failure at the very end, the whole environment without its name.
+    pub fn add(
+        &self,
+        draft: EnvironmentDraft,
+        content: &EnvironmentContent,
+        facts: &BuildFacts,
+        limits: &TreeLimits,
+    ) -> Result<Environment, StoreError> {
+        let sha256 = finish_draft(self, &draft, content, facts, limits)?;
+        self.store(draft, sha256, facts)
+    }
+
+    /// Adds a copy of an environment, which must have this digest.
+    ///
+    /// # Errors
+    /// As those of [`Self::add`]. With another digest, nothing is stored, and no name changes.
+    pub fn add_copy(
+        &self,
+        draft: EnvironmentDraft,
+        sha256: Sha256,
+        content: &EnvironmentContent,
+        facts: &BuildFacts,
+        limits: &TreeLimits,
+    ) -> Result<Environment, StoreError> {
+        if finish_draft(self, &draft, content, facts, limits)? != sha256 {
+            let reference = EnvironmentReference { name: facts.name.clone(), sha256 };
+            return Err(StoreError::Changed { environment: reference.to_string() });
+        }
+        self.store(draft, sha256, facts)
+    }
+
+    fn store(
+        &self,
+        draft: EnvironmentDraft,
+        sha256: Sha256,
+        facts: &BuildFacts,
+    ) -> Result<Environment, StoreError> {
+        syncfs(self.handle()).map_err(StoreError::unsynced(self.path()))?;
+        let environment = self.place(&draft, sha256, facts)?;
+        drop(draft);
+        // If the store had this environment, the draft had other links to its files. They are gone
+        // now, which changed its stamp.
+        self.open_content(sha256)?;
+        Ok(environment)
+    }
+
+    /// Gives the environment of a draft its place, and the name its digest.
+    fn place(
+        &self,
+        draft: &EnvironmentDraft,
+        sha256: Sha256,
+        facts: &BuildFacts,
+    ) -> Result<Environment, StoreError> {
+        let _lock = self.lock()?;
+        let directory = directory_name(&sha256);
+        let rename =
+            |flags| renameat_with(draft.handle(), ENVIRONMENT, self.handle(), &directory, flags);
+        let placed = match rename(RenameFlags::NOREPLACE) {
+            // If the stored one is damaged, the draft gets it in exchange, and removes it.
+            Err(Errno::EXIST) => {
+                self.keep(draft, sha256, facts).or_else(|_| rename(RenameFlags::EXCHANGE))
+            }
+            placed => placed,
+        };
+        let path = self.path().join(&directory);
+        placed.map_err(StoreError::io(&path, "rename"))?;
+        fsync(self.handle()).map_err(StoreError::unsynced(self.path()))?;
+        self.write_name(draft, sha256, facts)?;
+        let environment = StoredDirectory::open(self, sha256)?.load()?;
+        Ok(Environment { name: facts.name.clone(), ..environment })
+    }
+
+    /// Checks the stored environment of this digest, and adds the name to its build.
+    fn keep(
+        &self,
+        draft: &EnvironmentDraft,
+        sha256: Sha256,
+        facts: &BuildFacts,
+    ) -> Result<(), StoreError> {
+        self.open_content(sha256)?;
+        let stored = StoredDirectory::open(self, sha256)?;
+        let mut build = stored.read_build()?;
+        if build.is_named(&facts.name) {
+            return Ok(());
+        }
+        build.other_names.push(facts.name.clone());
+        let text = build.render();
+        let directory = stored.directory.as_fd();
+        replace(draft, directory, &stored.path, BUILD_JSON, &text)
+    }
+
+    fn write_name(
+        &self,
+        draft: &EnvironmentDraft,
+        sha256: Sha256,
+        facts: &BuildFacts,
+    ) -> Result<(), StoreError> {
+        let (names, path) = (self.part(NAMES)?, self.path().join(NAMES));
+        let text = format!("{DIGEST_PREFIX}{sha256}\n");
+        replace(draft, names.as_fd(), &path, facts.name.as_str(), &text)
+    }
+}
+
+/// Replaces a file, or makes it. Readers see either file whole, also after a crash.
+fn replace(
+    draft: &EnvironmentDraft,
+    directory: BorrowedFd<'_>,
+    path: &Path,
+    name: &str,
+    text: &str,
+) -> Result<(), StoreError> {
+    let file_path = path.join(name);
+    let file = write_new(draft.handle(), NEW, text.as_bytes(), PUBLIC_FILE)
+        .map_err(StoreError::io(&file_path, "write"))?;
+    file.sync_all().map_err(StoreError::unsynced(&file_path))?;
+    renameat(draft.handle(), NEW, directory, name).map_err(StoreError::io(&file_path, "rename"))?;
+    fsync(directory).map_err(StoreError::unsynced(path))
+}

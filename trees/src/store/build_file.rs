@@ -1,0 +1,155 @@
+//! The file `build.json`: the facts of a build. No digest covers it: it says where an environment
+//! comes from, and a run must never depend on it.
+
+use model::{Sha256, UtcTime};
+use serde::{Deserialize, Serialize};
+
+use crate::content::{CONTENT_BYTES_MAX, NotAnEnvironment};
+use crate::digest::TreeSummary;
+use crate::name::{EnvironmentName, parse_digest};
+
+const FORMAT: &str = "toolexec-build 1";
+
+/// The source of an environment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceFacts {
+    /// The kind, such as `requirements`.
+    pub kind: String,
+    /// The name of the lock file, the archive or the directory.
+    pub file: String,
+    /// The digest of the lock file, the manifest or the tree.
+    pub sha256: Sha256,
+}
+
+/// The facts of a build.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BuildFacts {
+    /// The name that the operator gave to the environment.
+    pub name: EnvironmentName,
+    /// The source.
+    pub source: SourceFacts,
+    /// The time of the build.
+    pub built: UtcTime,
+    /// The user who built it.
+    pub uid: u32,
+}
+
+impl BuildFacts {
+    /// Reads the facts from the text of a `build.json`, such as that of an exported environment.
+    ///
+    /// # Errors
+    /// The text is too large, or not a `build.json`.
+    pub fn parse(text: &[u8]) -> Result<Self, NotAnEnvironment> {
+        Ok(StoredBuild::parse(text)?.facts)
+    }
+}
+
+/// The content of `build.json`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct StoredBuild {
+    pub(super) facts: BuildFacts,
+    /// The other names under which the same environment was built later.
+    pub(super) other_names: Vec<EnvironmentName>,
+    pub(super) files: u64,
+    pub(super) directories: u64,
+    pub(super) links: u64,
+    pub(super) bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuildFile {
+    format: String,
+    name: String,
+    other_names: Vec<String>,
+    source: BuildSource,
+    built_utc: String,
+    uid: u32,
+    files: u64,
+    directories: u64,
+    links: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuildSource {
+    kind: String,
+    file: String,
+    sha256: String,
+}
+
+impl StoredBuild {
+    /// Joins the facts with the totals of the tree.
+    pub(super) fn new(facts: &BuildFacts, tree: &TreeSummary) -> Self {
+        let &TreeSummary { files, directories, links, bytes, .. } = tree;
+        Self { facts: facts.clone(), other_names: Vec::new(), files, directories, links, bytes }
+    }
+
+    pub(super) fn is_named(&self, name: &EnvironmentName) -> bool {
+        self.facts.name == *name || self.other_names.contains(name)
+    }
+
+    pub(super) fn render(&self) -> String {
+        let BuildFacts { name, source, built, uid } = &self.facts;
+        let file = BuildFile {
+            format: FORMAT.to_owned(),
+            name: name.to_string(),
+            other_names: self.other_names.iter().map(EnvironmentName::to_string).collect(),
+            source: BuildSource {
+                kind: source.kind.clone(),
+                file: source.file.clone(),
+                sha256: source.sha256.to_string(),
+            },
+            built_utc: built.to_string(),
+            uid: *uid,
+            files: self.files,
+            directories: self.directories,
+            links: self.links,
+            bytes: self.bytes,
+        };
+        // Texts and numbers are always valid JSON.
+        let mut text = serde_json::to_string(&file).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    pub(super) fn parse(text: &[u8]) -> Result<Self, NotAnEnvironment> {
+        if text.len() > CONTENT_BYTES_MAX {
+            return Err(NotAnEnvironment::TooLarge);
+        }
+        let read: Result<BuildFile, _> = serde_json::from_slice(text);
+        let file = read.map_err(|error| NotAnEnvironment::Json(error.to_string()))?;
+        if file.format != FORMAT {
+            return Err(NotAnEnvironment::Format);
+        }
+        let other_names: Result<Vec<_>, _> = file.other_names.iter().map(|it| name(it)).collect();
+        let facts = BuildFacts {
+            name: name(&file.name)?,
+            source: source(file.source)?,
+            built: file.built_utc.parse().map_err(|_| wrong("built_utc", &file.built_utc))?,
+            uid: file.uid,
+        };
+        let BuildFile { files, directories, links, bytes, .. } = file;
+        Ok(Self { facts, other_names: other_names?, files, directories, links, bytes })
+    }
+}
+
+fn name(text: &str) -> Result<EnvironmentName, NotAnEnvironment> {
+    text.parse().map_err(|_| wrong("name", text))
+}
+
+fn source(source: BuildSource) -> Result<SourceFacts, NotAnEnvironment> {
+    let BuildSource { kind, file, sha256 } = source;
+    let sha256 = parse_digest(&sha256).ok_or_else(|| wrong("source.sha256", &sha256))?;
+    for (key, text) in [("source.kind", &kind), ("source.file", &file)] {
+        if model::has_deceptive(text) {
+            return Err(wrong(key, text));
+        }
+    }
+    Ok(SourceFacts { kind, file, sha256 })
+}
+
+fn wrong(key: &'static str, text: &str) -> NotAnEnvironment {
+    NotAnEnvironment::Entry { key, name: text.to_owned() }
+}

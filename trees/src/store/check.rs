@@ -1,0 +1,146 @@
+//! Opens and verifies stored environments. An environment whose stamp differs is digested; its
+//! content must never be used before one of the two checks.
+//!
+//! The stamp finds changes by accident and by other users. It is not a proof against the owner of
+//! the store, who can also replace the stamp: `verify` computes the digest.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use model::Sha256;
+use rustix::fs::{AtFlags, renameat, unlinkat};
+
+use super::directory::{EnvironmentStore, PUBLIC_FILE, STAMP, TREE};
+use super::environment::{StoredDirectory, read_content};
+use super::error::StoreError;
+use super::handle::{open_directory, read_small, write_new};
+use crate::content::EnvironmentContent;
+use crate::digest::{TreeFile, TreeSummary, digest_content};
+use crate::error::TreeError;
+use crate::limits::TreeLimits;
+use crate::links::LinkRule;
+use crate::stamp::stamp_tree;
+
+/// The limits of stored trees, far above those of a build.
+pub(super) const STORED_LIMITS: TreeLimits =
+    TreeLimits { entries_max: 8_000_000, bytes_max: 1 << 40, depth_max: u32::MAX };
+
+/// Attempts to digest files while other environments are built.
+const ATTEMPTS_MAX: u32 = 4;
+const STAMP_BYTES_MAX: usize = 128;
+/// The stamp before it replaces the old one.
+const STAMP_NEW: &str = "stamp.new";
+
+/// An environment whose files have its digest.
+#[derive(Debug)]
+pub struct OpenEnvironment {
+    /// The digest.
+    pub sha256: Sha256,
+    /// The facts that matter to a run.
+    pub content: EnvironmentContent,
+    /// The open directory of the tree.
+    pub tree: OwnedFd,
+    /// The path of the tree.
+    pub path: PathBuf,
+}
+
+impl EnvironmentStore {
+    /// Opens an environment for a run. If the stamp of its files is the stored one, none of them
+    /// is read. Otherwise they are digested, and the new stamp is stored if the user may write it.
+    ///
+    /// # Errors
+    /// The environment does not exist or cannot be read, or its files changed.
+    pub fn open_content(&self, sha256: Sha256) -> Result<OpenEnvironment, StoreError> {
+        let stored = StoredDirectory::open(self, sha256)?;
+        let (content, path) = (stored.content()?, stored.content_path());
+        if !stored.has_stamp(&stored.stamp(&content)?) {
+            stored.verify(&content, &STORED_LIMITS)?;
+        }
+        let facts = read_content(&content, &path)?;
+        let path = path.join(TREE);
+        let tree = open_directory(&content, TREE).map_err(StoreError::io(&path, "open"))?;
+        Ok(OpenEnvironment { sha256, content: facts, tree, path })
+    }
+
+    /// Digests the files of an environment. Returns its digest and the totals of its tree.
+    ///
+    /// # Errors
+    /// The environment does not exist, cannot be read or is beyond a limit, or its files changed.
+    pub fn verify(&self, sha256: Sha256, limits: &TreeLimits) -> Result<TreeSummary, StoreError> {
+        let stored = StoredDirectory::open(self, sha256)?;
+        let summary = stored.verify(&stored.content()?, limits)?;
+        let content = stored.load()?.content;
+        Ok(tree_totals(&summary, &content.render()))
+    }
+}
+
+impl StoredDirectory {
+    fn stamp(&self, content: &OwnedFd) -> Result<Sha256, StoreError> {
+        stamp_tree(content.as_fd(), &STORED_LIMITS).map_err(StoreError::tree(&self.content_path()))
+    }
+
+    /// Returns whether the stored stamp is this one. A stamp that cannot be read is another one.
+    fn has_stamp(&self, stamp: &Sha256) -> bool {
+        let stored = read_small(&self.directory, STAMP, STAMP_BYTES_MAX);
+        stored.is_ok_and(|text| text == format!("{stamp}\n").into_bytes())
+    }
+
+    fn verify(&self, content: &OwnedFd, limits: &TreeLimits) -> Result<TreeSummary, StoreError> {
+        // The stamp first: a change while the files are read makes the next stamp differ.
+        let stamp = self.stamp(content)?;
+        // The digest covers the targets of the links, whose rule `add` checked.
+        let summary = digest_shared(content.as_fd(), LinkRule::Root, limits, &mut |_| ());
+        let summary = summary.map_err(StoreError::tree(&self.content_path()))?;
+        if summary.sha256 != self.sha256 {
+            return Err(StoreError::Changed { environment: self.label() });
+        }
+        if !self.has_stamp(&stamp) {
+            // Without a new stamp, the files are digested again next time.
+            self.write_stamp(&stamp).unwrap_or_default();
+        }
+        Ok(summary)
+    }
+
+    /// Two processes may write it at once. Any mixture of their texts is another stamp than that
+    /// of the files, or theirs.
+    fn write_stamp(&self, stamp: &Sha256) -> io::Result<()> {
+        let directory = &self.directory;
+        // A process that was killed may have left it.
+        unlinkat(directory, STAMP_NEW, AtFlags::empty()).unwrap_or_default();
+        write_new(directory, STAMP_NEW, format!("{stamp}\n").as_bytes(), PUBLIC_FILE)?;
+        Ok(renameat(directory, STAMP_NEW, directory, STAMP)?)
+    }
+}
+
+/// Computes the digest of `content/` whose files other environments may share. A build that links
+/// a file while it is read changes its ctime, as a write does, so the digest is begun again.
+pub(super) fn digest_shared(
+    content: BorrowedFd<'_>,
+    rule: LinkRule,
+    limits: &TreeLimits,
+    on_file: &mut dyn FnMut(&TreeFile<'_>),
+) -> Result<TreeSummary, TreeError> {
+    for _ in 1..ATTEMPTS_MAX {
+        match digest_content(content, rule, limits, on_file) {
+            Err(TreeError::Changed { .. }) => {}
+            digested => return digested,
+        }
+    }
+    digest_content(content, rule, limits, on_file)
+}
+
+/// Returns the totals of `tree/` from those of `content/`, with the digest of `content/`. The text
+/// is that of `environment.json`.
+pub(super) fn tree_totals(content: &TreeSummary, text: &str) -> TreeSummary {
+    TreeSummary {
+        files: content.files.saturating_sub(1),
+        directories: content.directories.saturating_sub(1),
+        bytes: content.bytes.saturating_sub(bytes_of(text)),
+        ..*content
+    }
+}
+
+pub(super) fn bytes_of(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
