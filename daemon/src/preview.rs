@@ -3,20 +3,26 @@
 
 use std::path::Path;
 
-use policies::{InstalledRuntimes, PermissionEvidence, Policy, RunGrant};
+use policies::{EnvironmentEvidence, InstalledRuntimes, PermissionEvidence, Policy, RunGrant};
 use sandbox::plan::{Plan, StagingSlot, StagingSlotId};
 use spool::PermissionStoreError;
 use validator::{Request, Violation};
 
 use crate::permissions::Permissions;
 use crate::programs::find_program;
-use crate::{plan, runtimes, violations};
+use crate::{environments, plan, runtimes, violations};
 
 /// Returns the runtimes of the policy that are installed on this host. `caches` is the directory
 /// that `toolexec doctor --build-cache` writes to.
 #[must_use]
 pub fn installed(policy: &Policy, caches: &Path) -> InstalledRuntimes {
     runtimes::find(policy, caches)
+}
+
+/// Returns the environment that a request names, as this store has it.
+#[must_use]
+pub fn environment(request: &Request, store: &Path) -> EnvironmentEvidence {
+    environments::evidence(request.environment(), store)
 }
 
 /// Returns the permission of a request's run, according to a permission store.

@@ -129,7 +129,7 @@ pub fn probe(
     caches: &Path,
 ) -> ProbeResult {
     let binaries = runtimes::find(policy, caches);
-    let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries));
+    let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries, None));
     probe_with(&launcher, staging, policy, &binaries)
 }
 

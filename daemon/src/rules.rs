@@ -15,7 +15,7 @@ pub(crate) struct DaemonRules {
     pub(crate) policy: Arc<Policy>,
     /// The keys whose signatures count.
     pub(crate) trust: Arc<HostTrustStore>,
-    /// Limited to the mounts that the policy's runtimes need.
+    /// Limited to the mounts that the policy's runtimes and the environments need.
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) binaries: Arc<InstalledRuntimes>,
 }
@@ -26,9 +26,11 @@ impl DaemonRules {
         trust: HostTrustStore,
         launcher: LauncherAddress,
         caches: &Path,
+        environments: &Path,
     ) -> Self {
         let binaries = runtimes::find(&policy, caches);
-        let launcher = Launcher::new(runtimes::allow_mounts(launcher, &policy, &binaries));
+        let mounts = runtimes::allow_mounts(launcher, &policy, &binaries, Some(environments));
+        let launcher = Launcher::new(mounts);
         Self {
             policy: Arc::new(policy),
             trust: Arc::new(trust),

@@ -40,7 +40,7 @@ pub enum UnpackError {
     Damaged {
         /// The layer or archive.
         object: String,
-        /// What its reader found.
+        /// The fault that its reader found.
         detail: String,
     },
     /// The bytes differ from the declared digest.
@@ -56,7 +56,7 @@ pub enum UnpackError {
     Json {
         /// The document.
         object: String,
-        /// What the parser found.
+        /// The fault that the parser found.
         detail: String,
     },
     /// The image is refused as a whole.

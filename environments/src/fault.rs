@@ -45,7 +45,7 @@ model::closed_set! {
         UnknownKind = "the kind of the entry is unknown",
         /// A symbolic link without a valid target.
         Target = "the target of the link is empty, too long or not plain text",
-        /// A hard link whose target is no valid name inside the image.
+        /// A hard link whose target is not a valid name inside the image.
         LinkOutside = "the hard link leads out of the image",
         /// A hard link whose target's path has a symbolic link.
         LinkThroughLink = "the hard link leads through a symbolic link",
@@ -93,7 +93,7 @@ model::closed_set! {
         TwoFiles = "the archive has two files of this name",
         /// A configuration whose name is not its digest.
         ConfigName = "the configuration is not named by its SHA-256",
-        /// A variable of the image that is no `NAME=VALUE`.
+        /// A variable of the image that is not `NAME=VALUE`.
         Variable = "a variable of the image is not `NAME=VALUE`",
         /// An archive that is compressed as a whole.
         Packed = "the archive is compressed",
@@ -101,7 +101,7 @@ model::closed_set! {
 }
 
 impl ImageFault {
-    /// What the user can do.
+    /// The action that the message advises.
     pub(crate) fn help(self) -> &'static str {
         match self {
             Self::Layout => "name a directory that `skopeo copy IMAGE oci:DIRECTORY` made",

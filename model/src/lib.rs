@@ -8,6 +8,7 @@
 
 mod closed_set;
 mod digest;
+mod environment;
 mod id;
 mod language;
 mod layer;
@@ -19,6 +20,9 @@ mod time;
 
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
+pub use environment::{
+    EnvironmentName, EnvironmentReference, NotAnEnvironmentName, NotAnEnvironmentReference,
+};
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX, StandingId, StandingReference};
 pub use language::{Language, RuntimeFacts};
 pub use layer::{LauncherMode, Layer, LimitName, Mechanism, RejectReason};

@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use model::{
-    ClaimId, RequestId, ResultId, Sha256, Sha256Stream, UtcTime, alternatives, deceptive_kind,
-    escape_line, is_deceptive,
+    ClaimId, EnvironmentName, EnvironmentReference, NotAnEnvironmentName,
+    NotAnEnvironmentReference, RequestId, ResultId, Sha256, Sha256Stream, UtcTime, alternatives,
+    deceptive_kind, escape_line, is_deceptive,
 };
 
 #[test]
@@ -70,6 +71,43 @@ fn ids() {
     assert!("TS-20260209T161030Z-TR-20260209-160501Z-x".parse::<ResultId>().is_ok());
     for wrong in ["TS-20260209-161030Z-x", "TS-20260209-161030Z-REFUSED-xyz", "TS-1"] {
         assert!(wrong.parse::<ResultId>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn names_of_environments_are_short_lower_case_words() {
+    for name in ["a", "0", "charts", "py3-data-2", &"n".repeat(40)] {
+        assert_eq!(name.parse::<EnvironmentName>().unwrap().to_string(), name);
+    }
+    for text in ["", "-a", "A", "a_b", "a.b", "a/b", "a b", "\u{e9}", "..", &"n".repeat(41)] {
+        assert_eq!(text.parse::<EnvironmentName>(), Err(NotAnEnvironmentName), "{text}");
+    }
+}
+
+#[test]
+fn a_reference_to_an_environment_has_one_text() {
+    let sha256 = Sha256::of(b"");
+    let text = format!("charts@sha256:{sha256}");
+    let reference: EnvironmentReference = text.parse().unwrap();
+    assert_eq!((reference.name.as_str(), reference.sha256), ("charts", sha256));
+    assert_eq!(reference.to_string(), text);
+    let upper = sha256.to_string().to_uppercase();
+    for wrong in [
+        "charts".to_owned(),
+        format!("charts:{sha256}"),
+        format!("charts@{sha256}"),
+        format!("charts@sha256:{upper}"),
+        format!("Charts@sha256:{sha256}"),
+        format!("charts @sha256:{sha256}"),
+        format!("charts@sha256: {sha256}"),
+        format!("@sha256:{sha256}"),
+        format!("charts@sha256:{}", &sha256.to_string()[1..]),
+        format!("charts@sha256:{sha256}0"),
+        format!("charts@sha256:{sha256}\n"),
+        format!("a@sha256:{sha256}@sha256:{sha256}"),
+    ] {
+        let read = wrong.parse::<EnvironmentReference>();
+        assert_eq!(read, Err(NotAnEnvironmentReference), "{wrong}");
     }
 }
 

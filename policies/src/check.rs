@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
+use crate::environments::EnvironmentRules;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::model::{
@@ -54,6 +55,7 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
     let approval = approval(&form.approval, &mut problems);
     let ceilings = Ceilings::check(&form.limits, &mut problems);
     let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
+    let environments = EnvironmentRules::check(form.environments, &mut problems);
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
     let start_sec_max = start_sec_max(form.start_sec_max.as_ref(), &mut problems);
@@ -67,6 +69,7 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
         approval,
         risk: risk(&form.risk),
         runtimes,
+        environments,
         ceilings,
         network,
         layers,

@@ -111,7 +111,7 @@ pub fn authorise(request: Request, policy: &Policy, evidence: &DecisionEvidence<
     let (rationale, violations) = findings.into_rationale();
     match (chosen, approval) {
         (Some(chosen), Some(approval)) if clean => {
-            let grant = Box::new(RunGrant::new(&request, policy, chosen, approval));
+            let grant = Box::new(RunGrant::new(&request, policy, &chosen, approval));
             Decision::Approve(Approved { request, grant, rationale })
         }
         _ if waits => Decision::Hold { request, violations, rationale },

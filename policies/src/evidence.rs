@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::UtcTime;
+use model::{EnvironmentReference, UtcTime};
 use validator::{OwnerUid, StandingApproval};
 
 use crate::ais::{AisTrustStore, EnvironmentDigests};
@@ -135,6 +135,34 @@ impl<N: Into<String>, P: Into<PathBuf>> FromIterator<(N, P)> for InstalledRuntim
     }
 }
 
+/// The environment that a request names, as the store of this host has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EnvironmentEvidence {
+    /// The request names none.
+    Unnamed,
+    /// The store has it, and it is as it was stored.
+    Opened(Box<OpenedEnvironment>),
+    /// It cannot be used here. Holds the reason, for messages.
+    Unavailable(String),
+}
+
+/// A stored environment. The fields are public because plain data proves nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpenedEnvironment {
+    /// The name and the digest.
+    pub reference: EnvironmentReference,
+    /// True if the tree replaces the host's programs; otherwise it is shown at `/cache/env`.
+    pub is_root: bool,
+    /// The first words of commands that it offers, each with the program's path in the tree.
+    pub programs: BTreeMap<String, String>,
+    /// The variables that it sets.
+    pub variables: BTreeMap<String, String>,
+    /// The runtimes of the policy that it needs, each with its version.
+    pub needs: BTreeMap<String, String>,
+    /// The directory of the tree on this host.
+    pub tree: PathBuf,
+}
+
 /// All evidence of a decision besides request and policy.
 #[derive(Debug)]
 pub struct DecisionEvidence<'a> {
@@ -160,6 +188,8 @@ pub struct DecisionEvidence<'a> {
     pub ais: AisEvidence<'a>,
     /// The runtimes found on this host.
     pub binaries: &'a InstalledRuntimes,
+    /// The environment that the request names.
+    pub environment: &'a EnvironmentEvidence,
     /// The time of the decision.
     pub now: UtcTime,
 }

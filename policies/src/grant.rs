@@ -5,24 +5,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::{Language, Sha256, UtcTime};
+use model::{EnvironmentReference, Language, Sha256, UtcTime};
 use validator::Request;
 
 use crate::approval::{Approval, Touch};
-use crate::evidence::InstalledRuntime;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
-use crate::runtime::{HeapRule, ProcRule, RuntimeRule, TmpRule};
+use crate::program::ChosenProgram;
+use crate::runtime::{ProcRule, TmpRule};
 use crate::standing::StandingUse;
-
-/// The environment of every sandbox. A run inherits no variable of the host.
-const BASE_ENV: [(&str, &str); 4] = [
-    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-    ("HOME", "/tmp"),
-    ("LANG", "C.UTF-8"),
-    ("TZ", "UTC"),
-];
 
 /// Everything that the next steps must know about policy for one run.
 #[must_use]
@@ -34,6 +26,7 @@ pub struct RunGrant {
     root: Option<PathBuf>,
     mounts: Vec<PathBuf>,
     caches: BTreeMap<PathBuf, PathBuf>,
+    environment: Option<EnvironmentReference>,
     tmp: TmpRule,
     proc: ProcRule,
     env: Vec<(String, String)>,
@@ -54,21 +47,22 @@ impl RunGrant {
     pub(crate) fn new(
         request: &Request,
         policy: &Policy,
-        (runtime, installed): (&RuntimeRule, &InstalledRuntime),
+        chosen: &ChosenProgram<'_>,
         approval: Approval,
     ) -> Self {
-        let rules = &policy.rules;
+        let (rules, runtime) = (&policy.rules, chosen.word.runtime);
         Self {
             runtime_name: runtime.name().to_owned(),
             language: runtime.language(),
-            binary: installed.binary.clone(),
-            root: runtime.root().map(Path::to_owned),
-            mounts: runtime.mounts().iter().chain(&installed.prefix).cloned().collect(),
-            caches: installed.caches.clone(),
+            binary: chosen.binary.clone(),
+            root: chosen.root(),
+            mounts: chosen.mounts(),
+            caches: chosen.caches(),
+            environment: request.environment().cloned(),
             tmp: runtime.tmp(),
             proc: runtime.proc(),
-            env: environment(request, runtime, installed),
-            argv: argv_of_run(request, runtime),
+            env: chosen.variables(request),
+            argv: chosen.argv(request),
             limits: rules.ceilings.grant(request),
             network: rules.network.grant(request),
             layers_required: rules.layers.required.clone(),
@@ -88,6 +82,12 @@ impl RunGrant {
         self.approval.standing.as_ref()
     }
 
+    /// Returns the environment that the request uses, if any.
+    #[must_use]
+    pub fn environment(&self) -> Option<&EnvironmentReference> {
+        self.environment.as_ref()
+    }
+
     /// Returns the name of the runtime in the policy.
     #[must_use]
     pub fn runtime_name(&self) -> &str {
@@ -100,7 +100,8 @@ impl RunGrant {
         self.language
     }
 
-    /// Returns the program to execute: an absolute path on the host, or inside the runtime's root.
+    /// Returns the program to execute: an absolute path in the sandbox. It is also its path on the
+    /// host, unless the run has a root of its own or the program is of an environment.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
@@ -136,7 +137,7 @@ impl RunGrant {
         self.proc
     }
 
-    /// Returns the complete environment.
+    /// Returns the complete list of environment variables.
     #[must_use]
     pub fn env(&self) -> &[(String, String)] {
         &self.env
@@ -231,46 +232,4 @@ impl RunGrant {
     pub fn policy_sha256(&self) -> Sha256 {
         self.policy_sha256
     }
-}
-
-/// Returns the base environment, the runtime's variables, and those of host and request.
-fn environment(
-    request: &Request,
-    runtime: &RuntimeRule,
-    installed: &InstalledRuntime,
-) -> Vec<(String, String)> {
-    let mut own = runtime.env().to_vec();
-    for cache in runtime.caches() {
-        if let Some(name) = &cache.variable
-            && installed.caches.contains_key(&cache.target)
-        {
-            own.push((name.clone(), cache.target.display().to_string()));
-        }
-    }
-    if let HeapRule::Variable(name) = runtime.heap() {
-        own.push((name.clone(), format!("{}MiB", heap_mb(request))));
-    }
-    let mut env: Vec<(String, String)> = BASE_ENV
-        .iter()
-        .filter(|(name, _)| !own.iter().any(|(theirs, _)| theirs == name))
-        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    env.append(&mut own);
-    env
-}
-
-fn argv_of_run(request: &Request, runtime: &RuntimeRule) -> Vec<String> {
-    let flag = match runtime.heap() {
-        HeapRule::Flag(flag) => Some(format!("{flag}={}", heap_mb(request))),
-        HeapRule::Unset | HeapRule::Variable(_) => None,
-    };
-    let (first, rest) = request.argv().split_at(request.argv().len().min(1));
-    let before = flag.into_iter().chain(runtime.arguments().iter().cloned());
-    first.iter().cloned().chain(before).chain(rest.iter().cloned()).collect()
-}
-
-/// Returns three quarters of the memory limit, because a runtime also uses memory outside its heap.
-/// Without this limit V8 plans for the host's memory and is killed before it can report the lack.
-fn heap_mb(request: &Request) -> u64 {
-    (request.memory_limit_mb() / 4 * 3).max(1)
 }

@@ -17,6 +17,7 @@ mod approval;
 mod check;
 mod covered_requests;
 mod decision;
+mod environments;
 mod evidence;
 mod findings;
 mod grant;
@@ -31,6 +32,7 @@ pub mod permissions;
 mod policy;
 mod preview;
 mod problem;
+mod program;
 mod raw;
 mod reasons;
 mod rules;
@@ -48,8 +50,9 @@ pub use approval::{
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
-    AisEvidence, AisFile, DecisionEvidence, FoundStanding, InstalledRuntime, InstalledRuntimes,
-    LedgerEvidence, PermissionEvidence, StandingEvidence, SubmissionOrigin,
+    AisEvidence, AisFile, DecisionEvidence, EnvironmentEvidence, FoundStanding, InstalledRuntime,
+    InstalledRuntimes, LedgerEvidence, OpenedEnvironment, PermissionEvidence, StandingEvidence,
+    SubmissionOrigin,
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};

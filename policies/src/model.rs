@@ -6,6 +6,7 @@ use validator::RiskLevel;
 
 use crate::ais::AisRules;
 use crate::covered_requests::CoveredRequests;
+use crate::environments::EnvironmentRules;
 use crate::evidence::SubmissionOrigin;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
@@ -19,6 +20,7 @@ pub(crate) struct PolicyRules {
     pub(crate) approval: ApprovalRules,
     pub(crate) risk: RiskFloors,
     pub(crate) runtimes: Vec<RuntimeRule>,
+    pub(crate) environments: EnvironmentRules,
     pub(crate) ceilings: Ceilings,
     pub(crate) network: NetworkRules,
     pub(crate) layers: LayerRules,

@@ -122,6 +122,12 @@ impl Policy {
         self.rules.runtimes.iter()
     }
 
+    /// Returns whether a request may name the environment with this digest.
+    #[must_use]
+    pub fn permits_environment(&self, sha256: &Sha256) -> bool {
+        self.rules.environments.permits(sha256)
+    }
+
     /// Returns whether this request needs a permission.
     #[must_use]
     pub fn requires_permission(&self, request: &Request) -> bool {

@@ -61,7 +61,7 @@ pub fn preview_decision(
     let (signers, signed) = (approval.people, approval.signed.clone());
     let grant = chosen
         .filter(|_| bounds_hold)
-        .map(|chosen| Box::new(RunGrant::new(&request, policy, chosen, approval)));
+        .map(|chosen| Box::new(RunGrant::new(&request, policy, &chosen, approval)));
     let pending = findings.pending.iter().map(|(rule, _)| rule);
     let open: BTreeSet<&str> =
         pending.chain(&findings.following).map(|rule| rule.as_str()).collect();

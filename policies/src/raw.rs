@@ -24,6 +24,8 @@ pub(crate) struct RawPolicy {
     /// The programs that may be executed, each under a name of your own. The first word of a
     /// command chooses one.
     pub(crate) runtimes: BTreeMap<String, RawRuntime>,
+    /// The environments that a request may name (docs/environments.md); none if left out.
+    pub(crate) environments: Option<RawEnvironments>,
     /// Ceilings. A request above one is refused and never reduced to it.
     pub(crate) limits: RawCeilings,
     /// The hosts that a run may reach.
@@ -249,6 +251,24 @@ pub(crate) struct RawCacheRule {
 pub(crate) enum RawWithoutCache {
     Run,
     Refuse,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawEnvironments {
+    /// `stored`: each environment in the store of this host; `listed`: only those of `digests`;
+    /// `none`.
+    pub(crate) allowed: RawAllowedEnvironments,
+    /// For `listed`: the digests, each `sha256:` and 64 digits, as `toolexec env show` prints them.
+    pub(crate) digests: Vec<String>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RawAllowedEnvironments {
+    Stored,
+    Listed,
+    None,
 }
 
 #[derive(serde::Deserialize)]

@@ -30,6 +30,7 @@ model::closed_set! {
         Backend = "backend": "The backend of the request.",
         Command = "command": "The first word of the command.",
         Language = "language": "The language that the command runs.",
+        Environment = "environment": "The environment that the request names.",
         Runtime = "runtime": "The runtime on this host.",
         LimitsCpu = "limits.cpu": "The processors asked for.",
         LimitsMemory = "limits.memory": "The memory asked for.",

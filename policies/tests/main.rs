@@ -4,6 +4,7 @@ mod aana;
 mod ais;
 mod approvals;
 mod decision;
+mod environments;
 mod gate_rule;
 mod monotone;
 mod openssh;

@@ -27,6 +27,7 @@ fn preview_of(scene: &DecisionScene, request: Request, policy: &Policy) -> Decis
             nonces_used: Some(&std::collections::HashSet::new()),
         },
         binaries: &scene.binaries,
+        environment: &scene.environment,
         now: scene.now,
     };
     preview_decision(request, policy, &evidence)
@@ -101,4 +102,27 @@ fn nothing_is_approved_without_a_ledger_query() {
     assert_eq!(codes(&violations), ["spool.replayed"]);
     let preview = preview_of(&scene, request(&[]), &shipped("embedded"));
     assert_eq!(expected_verdict(&preview, "approval.single-use"), ExpectedVerdict::Pending);
+}
+
+#[test]
+fn preview_shows_the_environment_of_the_run() {
+    let named = format!("charts@sha256:{}", "3f".repeat(32));
+    let opened = policies::OpenedEnvironment {
+        reference: named.parse().unwrap(),
+        is_root: false,
+        programs: [("pytest".to_owned(), "bin/pytest".to_owned())].into(),
+        variables: std::collections::BTreeMap::new(),
+        needs: std::collections::BTreeMap::new(),
+        tree: "/state/environments/tree".into(),
+    };
+    let environment = policies::EnvironmentEvidence::Opened(Box::new(opened));
+    let scene = DecisionScene { environment, ..unsigned() };
+    let key = format!("x-environment: \"{named}\"\npurpose");
+    let changes = [("purpose", key.as_str()), ("python -c 'print(1 + 1)'", "pytest -q")];
+    let permitting = policy("standard", &[("allowed: listed", "allowed: stored")]);
+    let preview = preview_of(&scene, request(&changes), &permitting);
+    let grant = preview.grant().expect("everything but the approval is content");
+    assert_eq!(grant.environment().map(ToString::to_string), Some(named));
+    let binary = grant.binary().display().to_string();
+    assert_eq!(binary, "/cache/env/bin/pytest");
 }

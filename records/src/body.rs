@@ -189,6 +189,10 @@ fn provenance(page: &mut BodyWriter<'_>, statement: &Statement<'_>, show: Redact
         page.line(format!("- Replay of: {id}, record sha256 {}", of.record_sha256));
     }
     page.line(format!("- Request sha256: {}", Sha256::of(statement.request_bytes())));
+    if let Some(named) = statement.request().and_then(Request::environment) {
+        let name = show.body_text(named.name.as_str());
+        page.line(format!("- Environment: {name}, sha256 {}", named.sha256));
+    }
     page.line(format!(
         "- Policy: {}, sha256 {}",
         show.body_text(statement.policy_name),

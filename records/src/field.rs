@@ -35,6 +35,7 @@ model::closed_set! {
         Approval = "approval": "The kind of the approval.",
         Approvals = "approvals": "The verified approvals: principal, key, and the statement of a security key.",
         Standing = "standing": "The use of a standing approval: its id and digest, the number of the use (null in a replay), the chosen values, and the size of each input.",
+        Environment = "environment": "The environment that the request names, without which its run does not start: name and digest; null if it names none.",
         Argv = "argv": "The words of the command, from the first.",
         ArgvTotal = "argv_total": "The number of words of the command.",
         ConstraintsStated = "constraints_stated": "Constraints that were stated, not enforced.",
@@ -75,9 +76,10 @@ model::closed_set! {
 }
 
 /// Keys that the records of earlier versions do not have.
-pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 4] = [
+pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 5] = [
     DecisionField::Ais.as_str(),
     DecisionField::Gate.as_str(),
     DecisionField::Permission.as_str(),
     ProvenanceField::Standing.as_str(),
+    ProvenanceField::Environment.as_str(),
 ];

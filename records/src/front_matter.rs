@@ -128,6 +128,9 @@ fn provenance(
         ProvenanceField::Standing => {
             statement.standing.map_or(FactNode::Null, |used| standing_node(used, request, show))
         }
+        ProvenanceField::Environment => request
+            .and_then(validator::Request::environment)
+            .map_or(FactNode::Null, |named| show.exact_node(&named.to_string())),
         // A list shorter than its total is truncated.
         ProvenanceField::Argv => show.exact_list_node(show.fitting_prefix(argv)),
         ProvenanceField::ArgvTotal => FactNode::Uint(count(argv.len())),

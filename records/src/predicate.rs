@@ -94,7 +94,7 @@ fn provenance(field: ProvenanceField) -> Value {
     let approval = object(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
     match field {
         ProvenanceField::Outcome => one_of(Outcome::TEXTS),
-        ProvenanceField::Reason => or_null(text()),
+        ProvenanceField::Reason | ProvenanceField::Environment => or_null(text()),
         ProvenanceField::ExecutorVersion
         | ProvenanceField::RequestFile
         | ProvenanceField::Approval => text(),

@@ -91,8 +91,18 @@ pub struct Cache {
 
 /// The default directories that a launcher allows as runtime mounts: they hold programs and nothing
 /// private on any Linux host.
-pub const MOUNTS_BY_DEFAULT: [&str; 9] =
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/var/cache/toolexec"];
+pub const MOUNTS_BY_DEFAULT: [&str; 10] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/var/cache/toolexec",
+    "/var/lib/toolexec/environments",
+];
 
 /// The interpreter and the read-only directories it needs, as the policy names them.
 #[derive(Clone, Debug, PartialEq, Eq)]

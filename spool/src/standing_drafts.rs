@@ -81,7 +81,7 @@ impl SeenDrafts {
 
 impl Inbox {
     /// Moves drafts that use a standing approval here, with their inputs. Returns their number.
-    /// [`SeenDrafts::is_pass_over`] tells whether the look has reached the last draft.
+    /// [`SeenDrafts::is_pass_over`] returns whether the look has reached the last draft.
     ///
     /// # Errors
     /// `drafts` cannot be listed, or a file of it cannot be moved. The others were moved.

@@ -26,9 +26,7 @@ pub use digest::{TreeFile, TreeSummary, digest_content, digest_tree};
 pub use error::TreeError;
 pub use limits::TreeLimits;
 pub use links::LinkRule;
-pub use name::{
-    EnvironmentName, EnvironmentReference, NotAnEnvironmentName, NotAnEnvironmentReference,
-};
+pub use model::{EnvironmentName, EnvironmentReference};
 pub use stamp::stamp_tree;
 pub use store::{
     BuildFacts, Environment, EnvironmentDraft, EnvironmentStore, OpenEnvironment, SourceFacts,

@@ -51,6 +51,9 @@ macro_rules! each_code {
             CodeEmpty "code.empty" monty::EMPTY, "`## Code` contains no code.";
             CodeForbidden "code.forbidden" monty::FORBIDDEN, "The code uses a name or a mark that the monty backend refuses.";
             CodeInputs "code.inputs" monty::INPUTS, "`## Inputs (JSON)` is not one JSON object whose keys are variable names.";
+            EnvironmentUnavailable "environment.unavailable" environment::UNAVAILABLE, "The environment that the request names is not in the store of this host, or has changed.";
+            EnvironmentNotPermitted "environment.not-permitted" environment::NOT_PERMITTED, "Policy does not permit this environment.";
+            EnvironmentMismatch "environment.mismatch" environment::MISMATCH, "The environment does not fit the command, the language or the runtime.";
             RuntimeMissing "runtime.missing" language::RUNTIME_MISSING, "The runtime for the language is not installed.";
             InputsHashMissing "inputs.hash-missing" inputs::HASH_MISSING, "A declared input has no sha256.";
             InputsHashFormat "inputs.hash-format" inputs::HASH_FORMAT, "A sha256 is not 64 hexadecimal digits.";

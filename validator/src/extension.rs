@@ -1,7 +1,7 @@
-//! The extension keys: requester, agent, audience and standing approval. Claims of the text, never
-//! taken as verified.
+//! The extension keys: requester, agent, audience, standing approval and environment. Claims of the
+//! text, never taken as verified.
 
-use model::{StandingReference, quote};
+use model::{EnvironmentReference, StandingReference, quote};
 
 use crate::code::Code;
 use crate::confusable;
@@ -37,9 +37,11 @@ impl RequestAgent {
 }
 
 /// The extension keys that this version reads.
-const KNOWN: [&str; 4] = ["x-requester", "x-audience", "x-agent", STANDING];
+const KNOWN: [&str; 5] = ["x-requester", "x-audience", "x-agent", STANDING, ENVIRONMENT];
 /// The key of the standing approval that a request uses.
 pub(crate) const STANDING: &str = "x-standing";
+/// The key of the environment that a request needs.
+pub(crate) const ENVIRONMENT: &str = "x-environment";
 
 #[derive(Default)]
 pub(crate) struct Extensions {
@@ -47,6 +49,7 @@ pub(crate) struct Extensions {
     pub(crate) audience: Option<String>,
     pub(crate) agent: Option<RequestAgent>,
     pub(crate) standing: Option<StandingReference>,
+    pub(crate) environment: Option<EnvironmentReference>,
     /// Extension keys that this version does not read.
     pub(crate) unknown: Vec<String>,
 }
@@ -58,6 +61,7 @@ impl Extensions {
             audience: optional(fields, "x-audience", report),
             agent: agent(fields, report),
             standing: standing(fields, report),
+            environment: environment(fields, ENVIRONMENT, report),
             unknown: fields
                 .extensions()
                 .filter(|key| !KNOWN.contains(key))
@@ -79,6 +83,24 @@ fn standing(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Stand
             None
         }
     }
+}
+
+/// Reads the environment under this key, which may be missing. Reports any other value.
+pub(crate) fn environment(
+    fields: &FrontMatterFields<'_>,
+    key: &str,
+    report: &mut Report,
+) -> Option<EnvironmentReference> {
+    fields.peek(key)?;
+    let text = fields.text(key, report)?;
+    let environment: Option<EnvironmentReference> = text.value.parse().ok();
+    if environment.is_none() {
+        let form = "NAME@sha256: and 64 lower-case hexadecimal digits";
+        let message = format!("`{key}`: {} is not {form}", quote(text.value));
+        let hint = "copy the reference that `toolexec env show NAME` prints";
+        report.error_hint(Code::FrontmatterValue, text.span, message, hint);
+    }
+    environment
 }
 
 fn optional(fields: &FrontMatterFields<'_>, key: &str, report: &mut Report) -> Option<String> {

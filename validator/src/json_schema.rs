@@ -110,6 +110,11 @@ fn extensions(sentence: &Value) -> Map<String, Value> {
             text("^SA-[0-9]{8}-[0-9]{6}Z-[A-Za-z0-9_-]{1,64}@sha256:[0-9a-f]{64}$"),
             "The standing approval that the request uses, with the digest of its file.",
         ),
+        (
+            "x-environment",
+            environment(),
+            "The environment with the libraries and programs of the run, with its digest.",
+        ),
     ]
     .map(|(key, value, meaning)| (key.to_owned(), described(value, meaning)))
     .into_iter()
@@ -133,6 +138,11 @@ pub(crate) fn cores() -> Value {
         },
         { "type": "number", "minimum": 0.001, "exclusiveMaximum": CORES_MAX + 1 },
     ]})
+}
+
+/// Returns the schema of a reference to an environment.
+pub(crate) fn environment() -> Value {
+    text("^[a-z0-9][a-z0-9-]{0,39}@sha256:[0-9a-f]{64}$")
 }
 
 pub(crate) fn text(pattern: &str) -> Value {

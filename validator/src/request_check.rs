@@ -264,6 +264,7 @@ fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<Re
         audience: extensions.audience,
         agent: extensions.agent,
         standing: extensions.standing,
+        environment: extensions.environment,
         unknown_extensions: extensions.unknown,
     }))
 }

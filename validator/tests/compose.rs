@@ -53,6 +53,7 @@ fn assert_same(one: &Request, other: &Request) {
     assert_eq!(one.network(), other.network());
     assert_eq!(one.risk(), other.risk());
     assert_eq!(one.agent(), other.agent());
+    assert_eq!(one.environment(), other.environment());
 }
 
 proptest! {
@@ -128,6 +129,18 @@ fn the_printed_form() {
     ] {
         assert_eq!(text.matches(part).count(), count, "{part}\n{text}");
     }
+}
+
+#[test]
+fn the_printed_form_of_an_environment() {
+    let environment = format!("charts@sha256:{}", support::HASH);
+    let line = format!("x-environment: {environment}\nconstraints:\n");
+    let request = support::checked(support::with("constraints:\n", &line)).verdict.ok().unwrap();
+    let text = request.to_text().unwrap();
+    assert_eq!(text.matches(&format!("\nx-environment: \"{environment}\"\n---\n")).count(), 1);
+    let again = support::checked(&text).verdict.ok().unwrap();
+    assert_same(&request, &again);
+    assert_eq!(again.environment().map(ToString::to_string), Some(environment));
 }
 
 #[test]

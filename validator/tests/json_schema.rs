@@ -66,7 +66,11 @@ fn the_example_of_a_standing_approval_fits_its_schema() {
     let example = page.split("```markdown\n").nth(1).unwrap().split("\n```").next().unwrap();
     let schema = jsonschema::draft202012::new(&standing_schema()).unwrap();
     assert_valid(&schema, example);
+    let environment = format!("environment: \"charts@sha256:{}\"\n", support::HASH);
+    assert_valid(&schema, &example.replace("environment: null\n", &environment));
+    assert_valid(&schema, &example.replace("environment: null\n", ""));
     for changed in [
+        example.replace("environment: null\n", "environment: charts\n"),
         example.replace("subject: null\n", ""),
         example.replace("subject: null\n", "subject: null\nmore: 1\n"),
         example.replace("agents: [\"core\"]", "agents: []"),
@@ -103,7 +107,7 @@ proptest! {
 }
 
 /// Edits of the valid request that the check and the schema both refuse.
-const WRONG: [(&str, &str); 48] = [
+const WRONG: [(&str, &str); 52] = [
     ("160501Z-python-stats\"", "160501Z-python.stats\""),
     ("tool_request", "tool_result"),
     ("request_type: tool_request\n", ""),
@@ -152,6 +156,10 @@ const WRONG: [(&str, &str); 48] = [
     ("constraints:\n", "unknown: 1\nconstraints:\n"),
     ("constraints:\n", "x-agent: {name: a}\nconstraints:\n"),
     ("constraints:\n", "backend: other\nconstraints:\n"),
+    ("constraints:\n", "x-environment: charts\nconstraints:\n"),
+    ("constraints:\n", "x-environment: null\nconstraints:\n"),
+    ("constraints:\n", "x-environment: charts@sha256:e3b0c44298fc\nconstraints:\n"),
+    ("constraints:\n", "x-environment: [charts]\nconstraints:\n"),
 ];
 
 /// Edits that only the check can refuse, with the reason.

@@ -83,6 +83,8 @@ fn unsupported_features_are_refused() {
     expect("## Code\n", "## Command\n", "section.missing section.unexpected");
     expect("backend: monty", "backend: era", "backend.value section.missing section.unexpected");
     expect("## Inputs (JSON)", "## Inputs", "section.unexpected");
+    let environment = format!("backend: monty\nx-environment: charts@sha256:{HASH}");
+    expect("backend: monty", &environment, "backend.mismatch");
 }
 
 #[test]

@@ -96,6 +96,45 @@ fn front_matter_keys() {
 }
 
 #[test]
+fn an_environment_is_a_name_and_a_digest() {
+    let hash = support::HASH;
+    let text =
+        |value: &str| with("constraints:\n", &format!("x-environment: {value}\nconstraints:\n"));
+    let request = checked(text(&format!("py3-charts@sha256:{hash}"))).verdict.ok().unwrap();
+    let environment = request.environment().unwrap();
+    assert_eq!(environment.to_string(), format!("py3-charts@sha256:{hash}"));
+    assert_eq!(request.unknown_extensions(), [] as [&str; 0]);
+    assert_eq!(checked(valid()).verdict.ok().unwrap().environment(), None);
+    let wrong = [
+        "charts".to_owned(),
+        format!("sha256:{hash}"),
+        format!("\"@sha256:{hash}\""),
+        format!("charts@{hash}"),
+        format!("charts@sha256:{}", &hash[..12]),
+        format!("charts@sha256:{hash}0"),
+        format!("charts@sha256:{}", hash.to_uppercase()),
+        format!("Charts@sha256:{hash}"),
+        format!("my_charts@sha256:{hash}"),
+        format!("-charts@sha256:{hash}"),
+        format!("\"charts @sha256:{hash}\""),
+        format!("\" charts@sha256:{hash}\""),
+        format!("\"charts@sha256:{hash} \""),
+        format!("\"charts@sha256:{hash}\\n\""),
+        format!("{}@sha256:{hash}", "n".repeat(41)),
+        "\"\"".to_owned(),
+    ];
+    for value in wrong {
+        assert_eq!(errors(text(&value)), ["frontmatter.value"], "{value}");
+    }
+    for value in ["null", "7", "[charts]", "{name: charts}"] {
+        assert_eq!(errors(text(value)), ["frontmatter.type"], "{value}");
+    }
+    let rows = checked(text("charts")).violations;
+    assert!(rows[0].message.starts_with("`x-environment`: `charts` is not "), "{rows:?}");
+    assert!(rows[0].hint.as_ref().unwrap().contains("toolexec env show NAME"), "{rows:?}");
+}
+
+#[test]
 fn every_missing_key_is_named_at_once() {
     let text = with("language: \"python\"\n", "").replace("cpu_limit: \"2\"\n", "");
     let text = text.replace("time_limit_sec: 120", "time_limit_sec: x");
@@ -352,6 +391,16 @@ fn the_intent_is_what_the_request_does() {
         support::HASH
     );
     assert_eq!(base, Sha256::of(json.as_bytes()));
+    // The digest of an environment decides what runs, its name does not.
+    let with_environment = |name: &str, digest: &str| {
+        let key = format!("x-environment: {name}@sha256:{digest}\nconstraints:\n");
+        intent(with("constraints:\n", &key))
+    };
+    let member = format!("\"environment\":\"{}\",\"hosts\"", support::HASH);
+    let json = json.replacen("\"hosts\"", &member, 1);
+    assert_eq!(with_environment("charts", support::HASH), Sha256::of(json.as_bytes()));
+    assert_eq!(with_environment("plots", support::HASH), Sha256::of(json.as_bytes()));
+    assert_ne!(with_environment("charts", &"0".repeat(64)), Sha256::of(json.as_bytes()));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Arguments shared by several commands, and their readers. This module must not import a command.
 
+pub(crate) mod environment;
 pub(crate) mod files;
 pub(crate) mod policy;
 

@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::{ClosedSet, Language, RequestId, ResultId, StandingReference};
+use model::{ClosedSet, Language, RequestId, ResultId};
 use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use validator::{RiskLevel, Sensitivity};
+
+use super::references::{EnvironmentArgument, StandingArgument};
 
 /// A value of a closed set of the request schema.
 pub(super) struct ClosedSetArgument<T>(pub(super) T);
@@ -70,37 +72,13 @@ impl JsonSchema for AnyId {
     }
 }
 
-/// The reference of a standing approval. It is parsed, so it cannot be a path.
-pub(super) struct StandingArgument(pub(super) StandingReference);
-
-impl<'de> Deserialize<'de> for StandingArgument {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let typed = Cow::<str>::deserialize(from)?;
-        typed.parse().map(Self).map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for StandingArgument {
-    fn schema_name() -> Cow<'static, str> {
-        "StandingReference".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^SA-.+@sha256:[0-9a-f]{64}$" })
-    }
-}
-
 /// Without standing, purpose, language, words, risk, justification and sensitivity are required
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DraftArguments {
     /// The reference of a standing approval from list_standing_approvals. It states purpose,
-    /// language, words, outputs, hosts, network_rationale, risk, sensitivity and audience: leave
-    /// them out.
+    /// language, words, environment, outputs, hosts, network_rationale, risk, sensitivity and
+    /// audience: leave them out.
     #[serde(default)]
     pub(super) standing: Option<StandingArgument>,
     /// The value of each parameter of the standing approval, as a string
@@ -120,6 +98,10 @@ pub(super) struct DraftArguments {
     /// them into a script.
     #[serde(default)]
     pub(super) words: Vec<String>,
+    /// An environment with libraries and programs for the command, as NAME@sha256:DIGEST. A person
+    /// gives you its reference.
+    #[serde(default)]
+    pub(super) environment: Option<EnvironmentArgument>,
     /// The files that the command reads as /in/NAME, including scripts. Each must be given here.
     #[serde(default)]
     pub(super) inputs: Vec<InputArgument>,
@@ -164,6 +146,7 @@ impl DraftArguments {
             ("purpose", self.purpose.is_some()),
             ("language", self.language.is_some()),
             ("words", !self.words.is_empty()),
+            ("environment", self.environment.is_some()),
             ("outputs", !self.outputs.is_empty()),
             ("hosts", !self.hosts.is_empty()),
             ("network_rationale", self.network_rationale.is_some()),

@@ -124,6 +124,7 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
         command: None,
         standing: None,
         parameters: arguments.parameters.into_iter().collect(),
+        environment: arguments.environment.map(|it| it.0.to_string()),
         inputs: Vec::new(),
         outputs: outputs.collect::<Result<_, _>>()?,
         hosts: arguments.hosts,

@@ -11,6 +11,7 @@ mod permission;
 mod published_standing;
 mod reading;
 mod recorded_outcome;
+mod references;
 mod request_status;
 mod resources;
 mod runtimes;

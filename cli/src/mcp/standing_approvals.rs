@@ -29,6 +29,7 @@ fn described(standing: &StandingApproval, markers: &UntrustedMarkers) -> Value {
         "id": terms.id.as_str(),
         "reference": standing.reference().to_string(),
         "language": terms.language.as_str(),
+        "environment": terms.environment.as_ref().map(ToString::to_string),
         "parameters": terms.parameters.iter().map(|parameter| json!({
             "name": parameter.name,
             "permitted": parameter.kind.permitted_values(),

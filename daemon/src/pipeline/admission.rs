@@ -12,6 +12,7 @@ use validator::{Code, Draft, DraftCheck, FileLocation, Request, Violation};
 use super::model::{DecisionFacts, PipelineStep, ReleaseReason};
 use super::request_context::RequestContext;
 use super::standing;
+use crate::environments;
 use crate::held_requests::HoldDeadline;
 use crate::model::{DaemonError, PermissionFiled};
 use crate::prewarm::{PrewarmedSandbox, PrewarmedSandboxes};
@@ -100,8 +101,10 @@ impl RequestContext<'_> {
             false => EnvironmentDigests::default(),
         };
         let nonces_used = uses_ais.then(|| self.host.spool.used_nonces());
+        let environment = environments::evidence(request.environment(), &self.host.environments);
         let evidence = DecisionEvidence {
             permission,
+            environment: &environment,
             ais: AisEvidence {
                 file: claimed.ais(),
                 trust: trust.ais(),

@@ -2,6 +2,7 @@
 //! each longer step has its own file.
 
 mod admission;
+mod environment;
 mod model;
 mod queueing;
 mod record_writer;

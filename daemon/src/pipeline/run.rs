@@ -57,6 +57,8 @@ impl RequestContext<'_> {
         (place, deadline): (CapacityPermit<'_>, HoldDeadline),
         continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<ClaimOutcome, DaemonError> {
+        // Before `confirm`, which consumes a permission.
+        let prepared = next!(self.confirm_environment(prepared)?);
         let prepared = next!(self.confirm(prepared, deadline, continuation)?);
         let BegunRun { network, violations, result, begun, ready, origin: made } =
             next!(self.begin(prepared)?);

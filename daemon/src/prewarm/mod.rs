@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use policies::Approved;
 use sandbox::client::{
     BuildError, Launcher, PendingSandbox, PreparedSandbox, ReadySandbox, StartLimit, WaitDecision,
 };
-use sandbox::plan::{Plan, SandboxSpec};
+use sandbox::plan::{Cache, Plan, RuntimeSpec, SandboxSpec};
 use spool::{EmptySlot, Spool};
 
 use crate::probe::HostFault;
@@ -213,7 +213,10 @@ impl PrewarmedSandbox {
     }
 }
 
-/// The files of a runtime when its sandbox was built.
+/// The files of a runtime when its sandbox was built. Two plans with different environments differ,
+/// because the directory of an environment contains its digest. The files of an environment are not
+/// examined here: the identity of its directory shows that the sandbox has the one that the
+/// pipeline checks by its stamp right before the start.
 #[derive(PartialEq, Eq)]
 struct RuntimeFiles {
     /// Device, inode, size, and the times of modification and change.
@@ -226,9 +229,7 @@ impl RuntimeFiles {
     /// Returns none if a file cannot be inspected, because later changes could not be detected.
     fn of(plan: &SandboxSpec) -> Option<Self> {
         let runtime = &plan.runtime;
-        let inside = runtime.binary.strip_prefix("/").ok()?;
-        let root = runtime.root.as_deref().unwrap_or(Path::new("/"));
-        let found = fs::metadata(root.join(inside)).ok()?;
+        let found = fs::metadata(program_on_host(runtime)?).ok()?;
         let times = [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()];
         let caches = runtime.caches.iter().map(|cache| &cache.source);
         let directories = runtime.mounts.iter().chain(&runtime.root).chain(caches);
@@ -238,6 +239,17 @@ impl RuntimeFiles {
             directories: directories.map(identity).collect::<Option<_>>()?,
         })
     }
+}
+
+/// Returns the path of the program on the host. A program of an environment is in a cache.
+fn program_on_host(runtime: &RuntimeSpec) -> Option<PathBuf> {
+    let in_cache = |cache: &Cache| {
+        runtime.binary.strip_prefix(&cache.target).ok().map(|inside| cache.source.join(inside))
+    };
+    runtime.caches.iter().find_map(in_cache).or_else(|| {
+        let root = runtime.root.as_deref().unwrap_or(Path::new("/"));
+        Some(root.join(runtime.binary.strip_prefix("/").ok()?))
+    })
 }
 
 #[cfg(test)]

@@ -27,6 +27,32 @@ fn plan(top: &Path) -> SandboxSpec {
 }
 
 #[test]
+fn program_of_an_environment_is_in_its_directory() {
+    let top = std::env::temp_dir().join(format!("toolexec-ready-env-{}", std::process::id()));
+    let (tree, next) = (top.join("tree"), top.join("next"));
+    fs::create_dir_all(tree.join("bin")).unwrap();
+    fs::write(tree.join("bin/tool"), "tool").unwrap();
+    let mut plan = plan(&top);
+    plan.runtime.root = None;
+    plan.runtime.mounts = Vec::new();
+    plan.runtime.caches = vec![Cache { source: tree.clone(), target: "/cache/env".into() }];
+    plan.runtime.binary = "/cache/env/bin/tool".into();
+    assert_eq!(program_on_host(&plan.runtime), Some(tree.join("bin/tool")));
+    let before = RuntimeFiles::of(&plan);
+    assert!(before.is_some() && before == RuntimeFiles::of(&plan), "nothing has changed");
+
+    // Removed, and stored again under the same digest.
+    fs::create_dir_all(next.join("bin")).unwrap();
+    fs::hard_link(tree.join("bin/tool"), next.join("bin/tool")).unwrap();
+    let mut stored_again = plan.clone();
+    stored_again.runtime.caches = vec![Cache { source: next, target: "/cache/env".into() }];
+    assert!(RuntimeFiles::of(&stored_again) != before, "another directory");
+    plan.runtime.binary = "/cache/environment/tool".into();
+    assert!(RuntimeFiles::of(&plan).is_none(), "a program that is in no cache");
+    fs::remove_dir_all(&top).unwrap();
+}
+
+#[test]
 fn replaced_runtime_is_detected() {
     let top = std::env::temp_dir().join(format!("toolexec-ready-{}", std::process::id()));
     let (tool, mount) = (top.join("bin/tool"), top.join("mount"));

@@ -58,11 +58,13 @@ pub fn program_of(
 }
 
 /// Allows a spawned launcher, which has the daemon's rights, to mount the directories of the
-/// policy's runtimes. A launcher behind a socket has the ceilings of its unit.
+/// policy's runtimes and the store of environments, if one is given. A launcher behind a socket has
+/// the ceilings of its unit.
 pub(crate) fn allow_mounts(
     reach: LauncherAddress,
     policy: &Policy,
     binaries: &InstalledRuntimes,
+    environments: Option<&Path>,
 ) -> LauncherAddress {
     let program = match reach {
         LauncherAddress::Spawn(program) if program.mounts_allowed.is_empty() => program,
@@ -74,7 +76,7 @@ pub(crate) fn allow_mounts(
         .flat_map(|runtime| runtime.mounts().iter().map(PathBuf::as_path).chain(runtime.root()));
     let of_host = binaries.found().flat_map(|it| it.prefix.iter().chain(it.caches.values()));
     let mut mounts_allowed: Vec<PathBuf> = usual.collect();
-    for path in of_policy.chain(of_host.map(PathBuf::as_path)) {
+    for path in of_policy.chain(of_host.map(PathBuf::as_path)).chain(environments) {
         if !mounts_allowed.iter().any(|allowed| path.starts_with(allowed)) {
             mounts_allowed.push(path.to_owned());
         }
@@ -176,4 +178,28 @@ fn caches_of(
         }
     }
     Ok(caches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed(environments: Option<&Path>) -> Vec<PathBuf> {
+        let policy = Policy::shipped("embedded").unwrap();
+        let program = LauncherProgram::new("/bin/launcher".into(), "/staging".into());
+        let reach = LauncherAddress::Spawn(program);
+        match allow_mounts(reach, &policy, &InstalledRuntimes::new(), environments) {
+            LauncherAddress::Spawn(program) => program.mounts_allowed,
+            LauncherAddress::Socket(_) => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_spawned_launcher_may_mount_the_store_of_environments() {
+        let without = allowed(None);
+        let store = Path::new("/home/x/state/environments");
+        assert_eq!(allowed(Some(store)), [&without[..], &[store.to_owned()]].concat());
+        // A directory that is allowed already.
+        assert_eq!(allowed(Some(Path::new("/opt/state/environments"))), without);
+    }
 }

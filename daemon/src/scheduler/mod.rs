@@ -34,6 +34,7 @@ use spool::Inbox;
 
 pub use self::model::LoopConfig;
 use self::model::{StandingDrafts, StopState};
+use crate::environments;
 use crate::held_requests::HeldRequests;
 use crate::metrics::MetricsSettings;
 use crate::model::DaemonError;
@@ -71,6 +72,7 @@ impl DaemonService {
     /// [`DaemonError`]: the daemon's own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), DaemonError> {
         let Self { host, dropbox, loop_config, config, metrics } = self;
+        environments::create_store(&host.environments);
         let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
         let orders = StopState {

@@ -19,6 +19,7 @@ use spool::Spool;
 use crate::capacity::{Capacity, CapacityLimits};
 use crate::clock::ClockFloor;
 use crate::environment_digests::DigestCache;
+use crate::environments::environments_dir;
 use crate::metrics::Metrics;
 use crate::model::DaemonError;
 use crate::permissions::Permissions;
@@ -70,6 +71,8 @@ pub struct Daemon {
     pub(crate) prewarmed: Mutex<PrewarmedSandboxes>,
     pub(crate) signer: RecordSigner,
     pub(crate) public_keys: PathBuf,
+    /// The store of environments.
+    pub(crate) environments: PathBuf,
     rules: RwLock<Arc<DaemonRules>>,
     pub(crate) egress: Option<Egress>,
     permissions: Mutex<Option<Permissions>>,
@@ -90,7 +93,8 @@ impl Daemon {
             LauncherAddress::Socket(_) => None,
         };
         let digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
-        let rules = DaemonRules::new(policy, trust, launcher, &caches);
+        let environments = environments_dir(spool.roots()[0]);
+        let rules = DaemonRules::new(policy, trust, launcher, &caches, &environments);
         let progress = ProgressRegistry::new(Metrics::new(system::now()));
         let metrics = Arc::clone(&progress.metrics);
         spool.watch_syncs(move |time, fsyncs| {
@@ -108,6 +112,7 @@ impl Daemon {
             prewarmed: Mutex::new(PrewarmedSandboxes::new(0)),
             signer: RecordSigner::new(key),
             public_keys,
+            environments,
             rules: RwLock::new(Arc::new(rules)),
             egress,
             permissions: Mutex::new(permissions),

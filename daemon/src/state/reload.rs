@@ -40,7 +40,9 @@ impl Daemon {
         }
         self.end_prewarmed();
         self.progress.metrics.policy(&policy);
-        self.replace_rules(DaemonRules::new(policy, trust, launcher, &state.join("caches")));
+        let caches = state.join("caches");
+        let rules = DaemonRules::new(policy, trust, launcher, &caches, &self.environments);
+        self.replace_rules(rules);
         Ok(Ok(()))
     }
 

@@ -1,4 +1,4 @@
-//! What an image says about the programs in it.
+//! The facts of an image about the programs in it.
 
 use model::Sha256;
 

@@ -33,7 +33,7 @@ pub(crate) struct LayerEntry {
     pub(super) executable: bool,
 }
 
-/// What the extended headers say of the entry behind them.
+/// The facts of the extended headers about the entry behind them.
 #[derive(Default)]
 pub(crate) struct EntryExtensions {
     name: Option<Vec<u8>>,

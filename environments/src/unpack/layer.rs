@@ -14,7 +14,7 @@ use crate::error::UnpackError;
 
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// How a layer is packed.
+/// The packing of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LayerPacking {
     Plain,
@@ -23,7 +23,7 @@ pub(crate) enum LayerPacking {
 
 /// One layer before it is unpacked.
 pub(crate) struct PackedLayer<R> {
-    /// How messages name it.
+    /// Its name in messages.
     pub(crate) label: String,
     pub(crate) source: R,
     pub(crate) packing: LayerPacking,
@@ -68,7 +68,7 @@ fn unpack_stream<R: Read>(
     let mut archive = tar::Archive::new(BufReader::with_capacity(BUFFER_BYTES, unpacked));
     let mut writer = LayerWriter::new(label, tree, meter, progress);
     place_entries(label, &mut archive, &mut writer)?;
-    // The digest covers what stands behind the end of the archive, too.
+    // The digest covers the bytes behind the end of the archive, too.
     let mut rest = archive.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(|error| UnpackError::stream(label, error))?;
     Ok(rest.into_inner().finish())

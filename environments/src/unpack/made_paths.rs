@@ -9,7 +9,7 @@ pub(super) struct MadePaths(HashSet<String>);
 impl MadePaths {
     pub(super) fn add(&mut self, path: &str) {
         let mut rest = path;
-        // What is known has its directories already.
+        // A known path has its directories already.
         while !rest.is_empty() && self.0.insert(rest.to_owned()) {
             rest = rest.rsplit_once('/').map_or("", |(parent, _)| parent);
         }

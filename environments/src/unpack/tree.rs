@@ -75,7 +75,7 @@ impl<'a> UnpackedTree<'a> {
         openat2(&self.top, path, flags, Mode::empty(), within)
     }
 
-    /// Removes what stands at the path, whatever made it.
+    /// Removes the entry at the path, of this layer or an earlier one.
     pub(super) fn clear(&mut self, parent: &OwnedFd, path: &EntryPath) -> Result<(), UnpackError> {
         match kind_at(parent, path)? {
             None => Ok(()),

@@ -10,7 +10,7 @@ use crate::fault::EntryFault;
 const PREFIX: &str = ".wh.";
 const OPAQUE: &str = ".wh..wh..opq";
 
-/// What a whiteout hides in its directory.
+/// The entries that a whiteout hides in its directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum HiddenPart {
     /// The entry of this path.
@@ -19,7 +19,7 @@ pub(super) enum HiddenPart {
     All,
 }
 
-/// Returns what the path hides, unless it is no whiteout.
+/// Returns the entries that the path hides, or None if it is not a whiteout.
 pub(super) fn hidden_part(path: &EntryPath) -> Result<Option<HiddenPart>, UnpackError> {
     if path.parent().split('/').any(|part| part.starts_with(PREFIX)) {
         return Err(path.refused(EntryFault::Whiteout));

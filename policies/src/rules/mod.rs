@@ -3,18 +3,20 @@
 //! rule must report its verdict even if another one refused.
 
 mod ais;
+mod environment;
 mod gate;
 mod permission;
+mod program;
 mod resources;
 
 use validator::{Code, Request, Violation};
 
 use crate::approval::{self, Approval};
-use crate::evidence::{DecisionEvidence, InstalledRuntime};
+use crate::evidence::DecisionEvidence;
 use crate::findings::Findings;
 use crate::hosts;
 use crate::policy::Policy;
-use crate::runtime::RuntimeRule;
+use crate::program::ChosenProgram;
 use gate::ApprovalFacts;
 
 /// Returns the violations of the limits that the policy sets to every request, which no approval
@@ -23,7 +25,7 @@ use gate::ApprovalFacts;
 pub fn bound_violations(request: &Request, policy: &Policy) -> Vec<Violation> {
     let mut findings = Findings::new(request);
     resources::backend(request, &mut findings);
-    resources::offered_language(request, policy, &mut findings);
+    program::offered(request, policy, &mut findings);
     resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
     resources::constraints(request, policy, &mut findings);
@@ -32,7 +34,7 @@ pub fn bound_violations(request: &Request, policy: &Policy) -> Vec<Violation> {
 
 /// The verdict of every rule, and the facts that they found.
 pub(crate) struct RuleResults<'a> {
-    pub(crate) chosen: Option<(&'a RuntimeRule, &'a InstalledRuntime)>,
+    pub(crate) chosen: Option<ChosenProgram<'a>>,
     /// True if every rule but those about approval passes.
     pub(crate) bounds_hold: bool,
     pub(crate) approval: Option<Approval>,
@@ -47,7 +49,7 @@ pub(crate) fn judge<'a>(
 ) -> RuleResults<'a> {
     let mut findings = Findings::new(request);
     resources::backend(request, &mut findings);
-    let chosen = resources::runtime(request, policy, evidence.binaries, &mut findings);
+    let chosen = program::choose(request, policy, evidence, &mut findings);
     resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
     resources::constraints(request, policy, &mut findings);
@@ -58,7 +60,7 @@ pub(crate) fn judge<'a>(
     // A ledger that was not queried says nothing about the approval.
     let holds = findings.violations[before..].iter().all(|it| it.code == Code::SpoolReplayed);
     let approval_facts = ApprovalFacts { approval: approval.as_ref(), holds };
-    let runtime = chosen.map(|(runtime, _)| runtime);
+    let runtime = chosen.as_ref().map(|chosen| chosen.word.runtime);
     gate::judge(request, policy, runtime, &approval_facts, evidence, &mut findings);
     permission::judge(request, policy, &evidence.permission, &mut findings);
     ais::judge_bundle(request, policy, runtime, (&evidence.ais, evidence.now), &mut findings);

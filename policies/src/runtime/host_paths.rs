@@ -1,7 +1,7 @@
 //! The host paths that a runtime entry shows to a run: mounts, caches, and its own root. The check
 //! uses only the spelling of the paths. The daemon checks the files themselves, and may refuse.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::check::RuntimeCheck;
 use super::syntax::{is_mountable, is_plain_absolute, may_be_shown};
@@ -10,6 +10,9 @@ use crate::raw::{RawCacheRule, RawRuntime, RawWithoutCache};
 
 /// The parent of every cache in the sandbox.
 const CACHES: &str = "/cache";
+
+/// The place of the libraries of an environment in the sandbox, which no cache may have.
+pub(crate) const ENVIRONMENT_DIR: &str = "/cache/env";
 
 impl RuntimeCheck<'_, '_> {
     pub(super) fn absolute(&mut self, key: &str, text: &str) -> PathBuf {
@@ -90,6 +93,10 @@ impl RuntimeCheck<'_, '_> {
         if target.is_absolute() && !below {
             let what = format!("`{}` is not a path for a cache", form.to);
             self.report("caches", what, "write a path directly below /cache, such as /cache/go");
+        }
+        if target == Path::new(ENVIRONMENT_DIR) {
+            let what = format!("`{}` is the place of environments", form.to);
+            self.report("caches", what, "write another path, such as /cache/go");
         }
         if let Some(name) = &form.variable {
             self.variable("caches", name);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use model::Language;
 
+pub(crate) use host_paths::ENVIRONMENT_DIR;
 pub(crate) use syntax::is_slug;
 
 use crate::aana::{RiskDomain, ToolCategory};

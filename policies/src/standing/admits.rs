@@ -93,6 +93,7 @@ fn bounds(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDiff
     let risk = request.risk();
     for (holds, difference) in [
         (request.language() == terms.language, StandingDifference::Language),
+        (request.environment() == terms.environment.as_ref(), StandingDifference::Environment),
         (request.backend().is_none(), StandingDifference::Backend),
         (matches!(request.work(), Work::Command { .. }), StandingDifference::Code),
         (request.cpu() <= terms.cpu, StandingDifference::Limit(StandingLimit::Cpu)),

@@ -23,6 +23,8 @@ pub enum StandingDifference {
     Subject,
     /// Another language.
     Language,
+    /// Another environment, or only one of both names one.
+    Environment,
     /// The request names a backend.
     Backend,
     /// The work is code, not a command.
@@ -77,6 +79,7 @@ impl fmt::Display for StandingDifference {
             Self::Scope => f.write_str("x-agent: the request names an access-control scope"),
             Self::Subject => f.write_str("subject: the request's workflow is another"),
             Self::Language => f.write_str("language: the request's is another"),
+            Self::Environment => f.write_str("environment: not that of the standing approval"),
             Self::Backend => f.write_str("backend: the request names one"),
             Self::Code => f.write_str("the request has code instead of a command"),
             Self::Binding(error) => binding(error, f),

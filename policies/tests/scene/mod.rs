@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use model::UtcTime;
 use policies::{
-    AisEvidence, AisFile, AllowedSigners, Decision, DecisionEvidence, InstalledRuntimes,
-    LedgerEvidence, Policy, RuleVerdict, SignatureFile, SubmissionOrigin, Verdict,
+    AisEvidence, AisFile, AllowedSigners, Decision, DecisionEvidence, EnvironmentEvidence,
+    InstalledRuntimes, LedgerEvidence, Policy, RuleVerdict, SignatureFile, SubmissionOrigin,
+    Verdict,
 };
 use validator::{Draft, FileLocation, OwnerUid, Request, Violation};
 
@@ -124,6 +125,7 @@ pub(crate) struct DecisionScene {
     pub(crate) ledger: LedgerEvidence,
     pub(crate) permission: policies::PermissionEvidence,
     pub(crate) binaries: InstalledRuntimes,
+    pub(crate) environment: EnvironmentEvidence,
     pub(crate) now: UtcTime,
 }
 
@@ -138,6 +140,7 @@ impl Default for DecisionScene {
             ledger: LedgerEvidence::Unused,
             permission: policies::PermissionEvidence::NotQueried,
             binaries: found(),
+            environment: EnvironmentEvidence::Unnamed,
             now: time(NOW),
         }
     }
@@ -172,6 +175,7 @@ impl DecisionScene {
             permission: self.permission,
             ais,
             binaries: &self.binaries,
+            environment: &self.environment,
             now: self.now,
         };
         policies::authorise(request, policy, &evidence)

@@ -12,7 +12,7 @@ DIGITS, LETTERS = frozenset(string.digits), frozenset(string.ascii_letters)
 NAME, IDENTIFIER = LETTERS | DIGITS | frozenset("._-"), LETTERS | DIGITS | frozenset("_")
 LEVELS = {"risk": ["low", "medium", "high"], "sensitivity": ["public", "internal", "confidential"]}
 LIMITS, LISTS = ("cpu_milli", "memory_mb", "time_sec"), ("words", "hosts", "outputs", "constraints")
-BOTH_KEYS = {*LIMITS, *LISTS, *LEVELS, "language", "audience", "subject", "approved", "inputs"}
+BOTH_KEYS = {*LIMITS, *LISTS, *LEVELS, "language", "environment", "audience", "subject", "approved", "inputs"}
 STANDING_KEYS = BOTH_KEYS | {"id", "agents", "inputs_bytes_max", "parameters"}
 REQUEST_KEYS = BOTH_KEYS | {"backend", "agent", "approved_by"}
 
@@ -75,13 +75,13 @@ class Standing:
     def __init__(self, d):
         """Reads the declaration; the types matter because None would be equal to a missing host."""
         need(d.keys() == STANDING_KEYS, "keys")
-        texts = [d["id"], d["approved"], d["audience"], d["language"], d["subject"] or ""]
+        texts = [d["id"], d["approved"], d["audience"], d["language"], d["subject"] or "", d["environment"] or ""]
         need(all(map(is_strings, [texts, d["agents"]] + [d[key] for key in LISTS])), "texts")
         need(len(d["approved"]) == 20 and is_date(d["approved"].removesuffix("Z"), datetime.datetime), "approved")
         self.d, self.hosts, self.constraints = d, set(d["hosts"]), set(d["constraints"])
         self.among = {key: set(names[:names.index(d[key]) + 1]) for key, names in LEVELS.items()}
         self.among["agent"] = set(d["agents"])
-        same = ["audience", "language", "approved"] + ["subject"] * (d["subject"] is not None)
+        same = ["audience", "language", "environment", "approved"] + ["subject"] * (d["subject"] is not None)
         self.same = dict({key: d[key] for key in same}, approved_by="standing " + d["id"], backend=None)
         self.fixed = {item["name"]: item["sha256"] for item in d["inputs"] if "slot" not in item}
         self.fixed_lower = set(map(str.lower, self.fixed))
@@ -171,9 +171,9 @@ def answers(lines):
 def self_test():
     """Asks about one request that is admitted and about changes of it."""
     fixed, seeds = {"name": "means.py", "sha256": "a1" * 32}, ["no network", "seed 7", "outputs listed"]
-    both = {"audience": "desk-1", "subject": None, "language": "python", "hosts": [], "cpu_milli": 1000,
-            "memory_mb": 512, "time_sec": 60, "outputs": ["mean.json"], "constraints": seeds, "risk": "low",
-            "sensitivity": "internal", "approved": "2026-02-09T16:12:00Z"}
+    both = {"audience": "desk-1", "subject": None, "language": "python", "environment": None, "hosts": [],
+            "cpu_milli": 1000, "memory_mb": 512, "time_sec": 60, "outputs": ["mean.json"], "constraints": seeds,
+            "risk": "low", "sensitivity": "internal", "approved": "2026-02-09T16:12:00Z"}
     slot = {"slot": "table", "name": "sales-*.csv", "count": [1, 1], "bytes_max": 8388608}
     parameters = [{"name": "last", "integer": [1, 3650]}, {"name": "by", "choice": ["day", "week", "month"]},
                   {"name": "column", "text": "identifier", "chars_max": 32}, {"name": "big", "integer": [-9999, 9999]},
@@ -183,11 +183,17 @@ def self_test():
     code, table = dict(fixed, bytes=1048576), {"name": "sales-1.csv", "sha256": "b2" * 32, "bytes": 8388608}
     words = ["python", "means.py", "/in/sales-1.csv", "--last=30", "price", "day"]
     good = dict(both, backend=None, agent="core", approved_by="standing " + standing["id"], words=words, inputs=[code, table])
-    def check(want, n=0, host="desk-1", pattern=standing["words"], **changes):
-        lines = {"standing": dict(standing, words=pattern)}, {"n": n, "host": host, "request": dict(good, **changes)}
+    def check(want, n=0, host="desk-1", pattern=standing["words"], its=None, **changes):
+        declared = {"standing": dict(standing, words=pattern, environment=its)}
+        lines = declared, {"n": n, "host": host, "request": dict(good, **changes)}
         assert list(answers(map(json.dumps, lines))) == [want], (want, lines)
     check("1", subject="w", sensitivity="public", constraints=seeds + ["x"])
     check("1", inputs=[table, code])
+    charts = "charts@sha256:" + "c3" * 32
+    check("1", its=charts, environment=charts)
+    check("0", environment=charts)
+    for other in (None, "", False, "charts@sha256:" + "c4" * 32, "plots@sha256:" + "c3" * 32):
+        check("0", its=charts, environment=other)
     for word, admitted, refused in (
             ("{last}", ["1", "3650"], ["0", "3651", "-1", "+1", " 1", "01", "1_0", "1.0", "", "\u0663", "1\n"]),
             ("{column}", ["_", "a" * 32], ["", "1a", "a" * 33, "\u00e9", "a-b", "a\n"]),

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use policies::standing::{InputSize, StandingUses, UseRefusal, admits, check_use};
 use validator::StandingApproval;
 
-use scene::{Generator, StandingCase, TestReference, TestRequest, at};
+use scene::{Generator, StandingCase, TestReference, TestRequest, at, environment};
 
 fn differences(
     standing: &StandingApproval,
@@ -115,6 +115,11 @@ const CHANGES: &[(&str, Change, &str)] = &[
         },
         "`No persistence` is missing",
     ),
+    (
+        "an environment",
+        |it| it.environment = Some(environment("charts", "1")),
+        "environment: not that of the standing approval",
+    ),
     ("a higher risk", |it| it.risk = "medium", "risk"),
     ("a higher sensitivity", |it| it.sensitivity = "confidential", "sensitivity"),
     ("another agent", |it| it.agent = Some(("fetch".into(), "wf-1".into())), "agent is not listed"),
@@ -159,6 +164,23 @@ fn each_difference_is_refused_and_named() {
     less.constraints.push("Be quick".into());
     less.sensitivity = "public";
     assert_eq!(differences(&standing, &less, "desk-1"), Some(Vec::new()));
+}
+
+/// The digest decides what runs, but the name is part of what people read and sign.
+#[test]
+fn only_the_same_environment_is_admitted() {
+    let its = environment("charts", "1");
+    let case = StandingCase { environment: Some(its.clone()), ..StandingCase::means() };
+    let standing = case.parse();
+    let differences_of = |environment: Option<String>| {
+        let request = TestRequest { environment, ..TestRequest::means() };
+        differences(&standing, &request, "desk-1").unwrap()
+    };
+    assert_eq!(differences_of(Some(its)), [""; 0]);
+    for other in [None, Some(environment("charts", "2")), Some(environment("plots", "1"))] {
+        let found = differences_of(other.clone());
+        assert_eq!(found, ["environment: not that of the standing approval"], "{other:?}");
+    }
 }
 
 /// A file that differs from the script only in case could replace it on some file systems.

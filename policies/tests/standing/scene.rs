@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use model::{Sha256, StandingReference, UtcTime};
+use model::{EnvironmentReference, Sha256, StandingReference, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Draft,
     FileLocation, OneLine, OwnerUid, Request, RequestedBy, StandingApproval, quote_words,
@@ -22,10 +22,16 @@ fn script() -> Sha256 {
     Sha256::of(b"script")
 }
 
+/// Returns a reference to an environment of this name, with the digest of this text.
+pub(super) fn environment(name: &str, content: &str) -> String {
+    format!("{name}@sha256:{}", Sha256::of(content.as_bytes()))
+}
+
 /// A standing approval.
 #[derive(Clone)]
 pub(super) struct StandingCase {
     pub(super) subject: Option<String>,
+    pub(super) environment: Option<String>,
     pub(super) hosts: Vec<String>,
     pub(super) cpu: &'static str,
     pub(super) memory_mb: u64,
@@ -45,6 +51,7 @@ impl StandingCase {
         let words = ["python", "means.py", "{in:table}", "--last={last}", "{column}", "{by}"];
         Self {
             subject: None,
+            environment: None,
             hosts: Vec::new(),
             cpu: "1",
             memory_mb: 512,
@@ -68,7 +75,7 @@ impl StandingCase {
 
     fn text(&self) -> String {
         let network = if self.hosts.is_empty() { "none" } else { "allowlist" };
-        let subject = self.subject.as_ref().map_or("null".to_owned(), |it| format!("\"{it}\""));
+        let (subject, environment) = self.subject_and_environment();
         let words: String = self.words.iter().map(|word| format!("- {word}\n")).collect();
         let good: Vec<String> = self.words.iter().map(|word| example(word)).collect();
         format!(
@@ -77,7 +84,8 @@ impl StandingCase {
              approved_utc: \"{APPROVED}\"\npurpose: \"The mean of the last days of a table.\"\n\
              x-audience: \"desk-1\"\nagents: [\"core\"]\nsubject: {subject}\n\
              not_before_utc: \"2026-02-09T16:12:00Z\"\nnot_after_utc: \"2026-02-23T00:00:00Z\"\n\
-             uses_max: 200\nuses_per_hour_max: 20\nlanguage: \"python\"\nenvironment: null\n\
+             uses_max: 200\nuses_per_hour_max: 20\nlanguage: \"python\"\n\
+             environment: {environment}\n\
              network: \"{network}\"\nnetwork_allowlist: {hosts:?}\ncpu_limit: \"{cpu}\"\n\
              memory_limit_mb: {memory}\ntime_limit_sec: {time}\ninputs_bytes_max: {bytes}\n\
              runs_code_of_inputs: {code}\ninputs: {inputs}\nparameters: {parameters}\n\
@@ -110,13 +118,20 @@ impl StandingCase {
             .unwrap_or_else(|rows| panic!("{rows:?}\n{text}"))
     }
 
+    /// Returns both as JSON, which is YAML too.
+    fn subject_and_environment(&self) -> (String, String) {
+        let json = |text: Option<&String>| text.map_or("null".to_owned(), |it| json_text(it));
+        (json(self.subject.as_ref()), json(self.environment.as_ref()))
+    }
+
     pub(super) fn json(&self) -> String {
-        let subject = self.subject.as_ref().map_or("null".to_owned(), |it| format!("\"{it}\""));
+        let (subject, environment) = self.subject_and_environment();
         let hosts: Vec<String> = self.hosts.iter().map(|host| with_port(host)).collect();
         format!(
             "{{\"id\": \"{ID}\", \"approved\": \"{APPROVED}\", \"audience\": \"desk-1\", \
              \"agents\": [\"core\"], \"subject\": {subject}, \"language\": \"python\", \
-             \"hosts\": {hosts:?}, \"cpu_milli\": {}, \"memory_mb\": {}, \"time_sec\": {}, \
+             \"environment\": {environment}, \"hosts\": {hosts:?}, \"cpu_milli\": {}, \
+             \"memory_mb\": {}, \"time_sec\": {}, \
              \"inputs_bytes_max\": {}, \"inputs\": {}, \"parameters\": {}, \"words\": {:?}, \
              \"outputs\": [\"mean.json\"], \"constraints\": {SEED:?}, \"risk\": \"{}\", \
              \"sensitivity\": \"{}\"}}",
@@ -157,6 +172,7 @@ fn milli(cores: &str) -> u64 {
 pub(super) struct TestRequest {
     pub(super) words: Vec<String>,
     pub(super) language: &'static str,
+    pub(super) environment: Option<String>,
     pub(super) audience: Option<String>,
     /// The agent and its workflow.
     pub(super) agent: Option<(String, String)>,
@@ -202,6 +218,7 @@ impl TestRequest {
         Self {
             words: words.map(str::to_owned).to_vec(),
             language: "python",
+            environment: None,
             audience: Some("desk-1".to_owned()),
             agent: Some(("core".to_owned(), "wf-1".to_owned())),
             approved_by: format!("standing {ID}"),
@@ -280,6 +297,10 @@ impl TestRequest {
                 None => None,
             },
             standing: self.reference.of(standing),
+            environment: match &self.environment {
+                Some(environment) => Some(environment.parse::<EnvironmentReference>().ok()?),
+                None => None,
+            },
         };
         let text = composition.to_text().replacen(
             "request_type:",
@@ -308,12 +329,14 @@ impl TestRequest {
             .collect();
         let hosts: Vec<String> = self.hosts.iter().map(|host| with_port(host)).collect();
         format!(
-            "{{\"words\": {}, \"language\": \"{}\", \"backend\": null, \"audience\": {}, \"agent\": \
-             {}, \"subject\": {}, \"approved_by\": {}, \"approved\": \"{}\", \"hosts\": {}, \
+            "{{\"words\": {}, \"language\": \"{}\", \"environment\": {}, \"backend\": null, \
+             \"audience\": {}, \"agent\": {}, \"subject\": {}, \"approved_by\": {}, \
+             \"approved\": \"{}\", \"hosts\": {}, \
              \"cpu_milli\": {}, \"memory_mb\": {}, \"time_sec\": {}, \"inputs\": [{}], \"outputs\": \
              {}, \"constraints\": {}, \"risk\": \"{}\", \"sensitivity\": \"{}\"}}",
             texts(&self.words),
             self.language,
+            text(self.environment.as_ref()),
             text(self.audience.as_ref()),
             text(self.agent.as_ref().map(|it| &it.0)),
             text(self.agent.as_ref().map(|it| &it.1)),
@@ -375,6 +398,7 @@ impl Generator {
     pub(super) fn standing(&mut self) -> StandingCase {
         let mut case = StandingCase::means();
         case.subject = self.pick(&[None, Some("wf-1".to_owned())]);
+        case.environment = self.pick(&[None, Some(environment("charts", "1"))]);
         case.hosts =
             self.pick(&[vec![], vec!["a.example".to_owned()], vec!["a.example:8443".to_owned()]]);
         case.cpu = self.pick(&["1", "0.5", "2"]);
@@ -440,6 +464,7 @@ impl Generator {
                     .replace("{list}", list)
             })
             .collect();
+        request.environment = case.environment.clone();
         request.cpu = case.cpu.to_owned();
         (request.memory_mb, request.time_sec) = (case.memory_mb, case.time_sec);
         (request.risk, request.sensitivity) = (case.risk, case.sensitivity);
@@ -451,7 +476,7 @@ impl Generator {
 
     /// Changes one value of a request.
     pub(super) fn mutate(&mut self, request: &mut TestRequest) {
-        match self.below(16) {
+        match self.below(17) {
             0..=4 => self.mutate_word(request),
             5 => request.words.push(self.pick(&["x", "7", "day"]).to_owned()),
             6 => {
@@ -474,6 +499,14 @@ impl Generator {
                 3 => request.audience = self.pick(&[None, Some("desk-2".to_owned())]),
                 _ => "alice".clone_into(&mut request.approved_by),
             },
+            15 => {
+                request.environment = self.pick(&[
+                    None,
+                    Some(environment("charts", "1")),
+                    Some(environment("charts", "2")),
+                    Some(environment("plots", "1")),
+                ])
+            }
             _ => match self.below(4) {
                 0 => request.outputs.push("b.json".to_owned()),
                 1 => request.outputs.clear(),

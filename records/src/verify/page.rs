@@ -82,8 +82,18 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
     };
     let limits: Option<Vec<String>> = facts["limits"].as_array()?.iter().map(limit).collect();
     differs(&beginning(lines, "- Request sha256: "), &[digest])
+        .or_else(|| environment_line(lines, facts))
         .or_else(|| differs(&beginning(lines, "- Started: "), &started))
         .or_else(|| differs(&beginning(lines, "- Limit "), &limits?))
+}
+
+/// Compares the digest. The name is text of the request.
+fn environment_line(lines: &[&str], facts: &Value) -> Option<String> {
+    let shown = beginning(lines, "- Environment: ");
+    let stated = facts["environment"].as_str().and_then(|text| text.rsplit(':').next());
+    let same = shown.len() == usize::from(stated.is_some())
+        && shown.iter().zip(stated).all(|(line, hex)| line.ends_with(&format!(", sha256 {hex}")));
+    (!same).then(|| "its text and its facts name different environments".to_owned())
 }
 
 /// Compares the digests in order. The form of paths depends on the version that wrote them.

@@ -14,8 +14,8 @@ pub(super) fn faults(file: &str, facts: &Value, request: &Request) -> Vec<Verify
     if facts["intent_sha256"].is_null() && !is_of_a_run(facts) {
         return Vec::new();
     }
-    let what = command_and_inputs(facts, request).into_iter().chain(network(facts, request));
-    let what = what.chain(limits(facts, request));
+    let what = command_and_inputs(facts, request).into_iter().chain(environment(facts, request));
+    let what = what.chain(network(facts, request)).chain(limits(facts, request));
     what.map(|what| VerifyError::Inconsistency { file: file.to_owned(), what }).collect()
 }
 
@@ -51,6 +51,16 @@ fn command_and_inputs(facts: &Value, request: &Request) -> Vec<String> {
         problems.extend((!same).then(|| "inputs are not those of the request".to_owned()));
     }
     problems
+}
+
+/// A run uses the environment that its request names, or does not start. Records of earlier
+/// versions do not have the key; it was any other extension then.
+fn environment(facts: &Value, request: &Request) -> Option<String> {
+    let stated = facts.get("environment")?;
+    let named = request.environment().map(ToString::to_string);
+    let shown = named.as_deref().unwrap_or("null");
+    let differs = stated.as_str() != named.as_deref();
+    differs.then(|| format!("environment is {stated} and the request's is {shown}"))
 }
 
 /// The policy may omit a host, but the record must not name one that the request does not ask for.

@@ -11,6 +11,8 @@ mod batch;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod environment;
+#[cfg(test)]
 mod fixture;
 #[cfg(test)]
 mod golden;

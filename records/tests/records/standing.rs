@@ -144,6 +144,7 @@ fn request(approval: &StandingApproval, number: u32, last: &str) -> Request {
         }),
         audience: Some(line("desk-1")),
         standing: Some(approval.reference()),
+        environment: None,
     };
     let name = format!("{}.md", composition.id);
     let draft = Draft::new(composition.to_text().into_bytes(), &name, OwnerUid::new(1000));

@@ -29,7 +29,7 @@ systemd or by toolexec, not by hand.
                          [default: the user of the launcher]
   --allow-mount DIR      Let sandboxes mount this directory and everything below it; can be repeated
                          [default: /usr, /bin, /sbin, /lib, /lib32, /lib64, /libx32, /opt,
-                         /var/cache/toolexec]
+                         /var/cache/toolexec, /var/lib/toolexec/environments]
   --cgroup root|unit     Create the cgroups of sandboxes, on cgroup v2, in the group `toolexec` of
                          the root or in the delegated group of this unit [default: root]
   --workers-waiting N    Keep N worker processes ready for the next session [default: 2]

@@ -81,6 +81,7 @@ impl SpoolScene {
             origin: None,
             ledger: policies::LedgerEvidence::Unused,
             standing: policies::StandingEvidence::NotQueried,
+            environment: &policies::EnvironmentEvidence::Unnamed,
             permission: policies::PermissionEvidence::NotQueried,
             ais: policies::AisEvidence {
                 file: &policies::AisFile::Missing,

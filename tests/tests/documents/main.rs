@@ -2,6 +2,7 @@
 
 mod deployment;
 mod documents;
+mod environments;
 mod operators;
 mod package_scripts;
 mod page_commands;

@@ -3,6 +3,7 @@
 mod broken_host;
 mod confined;
 mod doctor;
+mod environments;
 mod exec;
 mod hostile;
 mod languages;

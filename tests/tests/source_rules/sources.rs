@@ -17,7 +17,10 @@ pub(crate) const GRAPH: [(&str, &[&str]); 13] = [
     ("policies", &["model", "validator"]),
     ("spool", &["model", "policies", "validator"]),
     ("records", &["model", "policies", "sandbox", "validator"]),
-    ("daemon", &["egress", "model", "policies", "records", "sandbox", "spool", "validator"]),
+    (
+        "daemon",
+        &["egress", "model", "policies", "records", "sandbox", "spool", "trees", "validator"],
+    ),
     ("trees", &["model"]),
     ("environments", &["model", "trees"]),
     (

@@ -1,6 +1,6 @@
 //! The values from which a request's text is made. Only the check of the text decides.
 
-use model::{Language, RequestId, Sha256, StandingReference, UtcTime};
+use model::{EnvironmentReference, Language, RequestId, Sha256, StandingReference, UtcTime};
 
 use super::line::OneLine;
 use crate::monty::PureCode;
@@ -51,6 +51,8 @@ pub struct Composition {
     pub audience: Option<OneLine>,
     /// `x-standing`.
     pub standing: Option<StandingReference>,
+    /// `x-environment`.
+    pub environment: Option<EnvironmentReference>,
 }
 
 /// The work to run, and the sections that state it.

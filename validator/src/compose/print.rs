@@ -74,6 +74,9 @@ fn front_matter(of: &Composition) -> String {
     if let Some(standing) = &of.standing {
         front.quoted("x-standing", &standing.to_string());
     }
+    if let Some(environment) = &of.environment {
+        front.quoted("x-environment", &environment.to_string());
+    }
     front.into_text()
 }
 

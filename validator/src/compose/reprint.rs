@@ -50,6 +50,7 @@ impl Composition {
             agent: agent(request)?,
             audience: request.audience().map(str::parse).transpose()?,
             standing: request.standing().cloned(),
+            environment: request.environment().cloned(),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Prints a standing approval without an approval: front matter in the order of the schema, then
 //! the command, one word a line, and its widest effect. Only the reader decides about the values.
 
-use model::{Language, StandingId, UtcTime};
+use model::{EnvironmentReference, Language, StandingId, UtcTime};
 
 use super::line::OneLine;
 use super::model::{ComposedInput, ComposedOutput};
@@ -37,6 +37,8 @@ pub struct StandingComposition {
     pub uses_per_hour_max: u64,
     /// `language`.
     pub language: Language,
+    /// `environment`; None is `null`.
+    pub environment: Option<EnvironmentReference>,
     /// `network_allowlist`, as `host` or `host:port`; None is `network: none`.
     pub hosts: Option<Vec<OneLine>>,
     /// `cpu_limit`, a decimal number of cores.
@@ -135,7 +137,10 @@ impl StandingComposition {
     /// Prints the bounds of each run.
     fn print_bounds(&self, front: &mut FrontMatterPrinter) {
         front.quoted("language", self.language.as_str());
-        front.plain("environment", "null");
+        match &self.environment {
+            Some(environment) => front.quoted("environment", &environment.to_string()),
+            None => front.plain("environment", "null"),
+        }
         let access = self.hosts.as_ref().map_or(NetworkAccess::None, |_| NetworkAccess::Allowlist);
         front.quoted("network", access.as_str());
         let hosts = self.hosts.iter().flatten();

@@ -5,6 +5,7 @@ use model::{Language, SourceSpan, TextLine, quote};
 use serde_json::{Map, Value};
 
 use crate::code::Code;
+use crate::extension::ENVIRONMENT;
 use crate::fields::FrontMatterFields;
 use crate::json;
 use crate::network::Network;
@@ -83,6 +84,9 @@ pub(crate) fn check_front_matter(
     if outputs > 0 {
         let hint = "write `[]`; the code prints its result";
         refuse("outputs_expected", "the monty backend has no files", hint);
+    }
+    if fields.peek(ENVIRONMENT).is_some() {
+        refuse(ENVIRONMENT, "the monty backend has no environments", "remove the key");
     }
 }
 

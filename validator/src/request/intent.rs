@@ -17,6 +17,9 @@ struct IntentFields<'a> {
     code: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     code_inputs: Option<Value>,
+    // The digest alone: it decides what runs, and the name is for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    environment: Option<String>,
     hosts: Vec<String>,
     inputs: BTreeMap<&'a str, String>,
     limits: IntentLimits,
@@ -33,7 +36,8 @@ struct IntentLimits {
 }
 
 /// Returns the SHA-256 of the compact JSON of argv, hosts, inputs, limits, network, outputs and
-/// request_id, for code also code and code_inputs, in code point order; sets are sorted.
+/// request_id, for code also code and code_inputs, with an environment also its digest, in code
+/// point order; sets are sorted.
 pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
     let mut hosts: Vec<String> = parts.network.hosts().iter().map(ToString::to_string).collect();
     hosts.sort();
@@ -53,6 +57,7 @@ pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
         argv,
         code: code.map(|code| code.text()),
         code_inputs,
+        environment: parts.environment.as_ref().map(|it| it.sha256.to_string()),
         hosts,
         inputs: parts.inputs.iter().map(|it| (it.name(), it.sha256().to_string())).collect(),
         limits: IntentLimits {

@@ -4,7 +4,7 @@
 mod intent;
 mod model;
 
-use ::model::{Language, RequestId, Sha256, StandingReference, UtcTime};
+use ::model::{EnvironmentReference, Language, RequestId, Sha256, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
@@ -200,6 +200,12 @@ impl Request {
     #[must_use]
     pub fn standing(&self) -> Option<&StandingReference> {
         self.parts.standing.as_ref()
+    }
+
+    /// `x-environment`: the environment with the libraries and programs of the run.
+    #[must_use]
+    pub fn environment(&self) -> Option<&EnvironmentReference> {
+        self.parts.environment.as_ref()
     }
 
     /// The extension keys that this version does not read.

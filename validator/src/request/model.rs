@@ -1,6 +1,6 @@
 //! The values of a request's text, and its owner. Only a [`super::Request`] proves a check.
 
-use model::{Language, RequestId, StandingReference, UtcTime};
+use model::{EnvironmentReference, Language, RequestId, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input};
 use crate::extension::RequestAgent;
@@ -96,6 +96,7 @@ pub(crate) struct RequestParts {
     pub(crate) audience: Option<String>,
     pub(crate) agent: Option<RequestAgent>,
     pub(crate) standing: Option<StandingReference>,
+    pub(crate) environment: Option<EnvironmentReference>,
     pub(crate) unknown_extensions: Vec<String>,
 }
 

@@ -2,8 +2,9 @@
 
 use super::RuleDoc;
 use super::{
-    approval, backend, command_form, command_shell, external_codes, frontmatter, inputs, language,
-    limits, monty, network, outputs, path, result, risk, schema, secret, section, standing, text,
+    approval, backend, command_form, command_shell, environment, external_codes, frontmatter,
+    inputs, language, limits, monty, network, outputs, path, result, risk, schema, secret, section,
+    standing, text,
 };
 use crate::code::{Code, each_code};
 

@@ -150,7 +150,8 @@ pub(super) static NOT_PERMITTED: RuleDoc = RuleDoc {
     why: "Policy lists the words that may begin a command; each chooses a runtime. The word never \
           names a file of the host, so no other program can be reached.",
     remedy: "Begin the command with a word that the active policy lists (`public/policy.yaml` of \
-             the spool; for `toolexec run`, `toolexec policy show embedded`).",
+             the spool; for `toolexec run`, `toolexec policy show embedded`), or name an \
+             environment that has the program (`x-environment`).",
     examples: &[
         rejected(
             "not listed",
@@ -164,6 +165,10 @@ pub(super) static NOT_PERMITTED: RuleDoc = RuleDoc {
         accepted(
             "by another word",
             Situation("It begins with `python3`, listed for the same runtime."),
+        ),
+        accepted(
+            "a program of an environment",
+            Situation("The request names an environment with `ffmpeg`, and begins with it."),
         ),
     ],
 };

@@ -7,6 +7,7 @@ mod base;
 mod command_form;
 mod command_shell;
 mod document_parts;
+mod environment;
 mod example;
 mod external_codes;
 mod frontmatter;

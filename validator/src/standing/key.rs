@@ -1,7 +1,7 @@
 //! The keys of a standing approval's front matter, for the check and its schema.
 
 model::closed_set! {
-    /// A key of the front matter, in the order of the format. All of them are required.
+    /// A key of the front matter, in the order of the format.
     #[allow(rustdoc::invalid_html_tags, reason = "a meaning is shown as it is, not as Markdown")]
     pub(crate) enum StandingKey {
         RequestType = "request_type": "The type of this file.",
@@ -19,7 +19,7 @@ model::closed_set! {
         UsesMax = "uses_max": "The number of uses in all.",
         UsesPerHourMax = "uses_per_hour_max": "The number of uses within any 3,600 seconds.",
         Language = "language": "The language of the tool.",
-        Environment = "environment": "null.",
+        Environment = "environment": "The environment of each request, with its digest, or null.",
         Network = "network": "The most that a request may ask for: `none` or `allowlist`.",
         NetworkAllowlist = "network_allowlist": "The hosts that a request may name.",
         CpuLimit = "cpu_limit": "The most processor cores.",
@@ -34,5 +34,11 @@ model::closed_set! {
         Sensitivity = "sensitivity": "The highest sensitivity that a request may state.",
         Constraints = "constraints": "The constraints that each request has.",
         Examples = "examples": "Commands that are admitted or refused, at least one of each.",
+    }
+}
+
+impl StandingKey {
+    pub(super) fn is_optional(self) -> bool {
+        self == Self::Environment
     }
 }

@@ -1,7 +1,7 @@
 //! A standing approval as it was read. Only [`super::read`] makes one, so it proves the form. It says
 //! nothing about its signatures, its time or its uses.
 
-use model::{Language, Sha256, StandingId, StandingReference, UtcTime};
+use model::{EnvironmentReference, Language, Sha256, StandingId, StandingReference, UtcTime};
 
 use crate::declarations::{ExpectedOutput, Input, is_plain_path};
 use crate::limits::CpuCores;
@@ -77,6 +77,8 @@ pub struct StandingTerms {
     pub uses_per_hour_max: u64,
     /// `language`.
     pub language: Language,
+    /// `environment`: the only environment that a request names; none means that it names none.
+    pub environment: Option<EnvironmentReference>,
     /// `network` with `network_allowlist`: the most that a request may name.
     pub network: Network,
     /// `cpu_limit`, the most, in cores.

@@ -1,6 +1,6 @@
 //! Reads a standing approval in the order of its text. It must never stop at the first violation.
 
-use model::{Language, SourceSpan, StandingId, UtcTime, WithSpan, quote};
+use model::{EnvironmentReference, Language, SourceSpan, StandingId, UtcTime, WithSpan, quote};
 
 use super::examples::{self, ReadExample};
 use super::inputs::{self, ReadInput, may_be_code};
@@ -17,6 +17,7 @@ use crate::code::Code;
 use crate::confusable;
 use crate::declarations;
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
+use crate::extension;
 use crate::fields::FrontMatterFields;
 use crate::limits::RequestedLimits;
 use crate::network::Network;
@@ -161,6 +162,7 @@ struct StandingFrontMatter {
     uses_max: Option<u64>,
     uses_per_hour_max: Option<u64>,
     language: Option<Language>,
+    environment: Option<EnvironmentReference>,
     network: Option<Network>,
     limits: RequestedLimits,
     inputs_bytes_max: Option<u64>,
@@ -184,7 +186,6 @@ impl StandingFrontMatter {
         fields.refuse_unknown(StandingKey::TEXTS, false, report);
         schema::document_type(fields, "request_type", REQUEST_TYPE, report);
         schema::version(fields, report);
-        environment(fields, report);
         let text = |key: &str, report: &mut Report| {
             let text = fields.sentence(key, report)?;
             Some(text.value.to_owned())
@@ -212,6 +213,7 @@ impl StandingFrontMatter {
             uses_max: count(fields, "uses_max", report),
             uses_per_hour_max: count(fields, "uses_per_hour_max", report),
             language: schema::language(fields, report),
+            environment: environment(fields, report),
             network: Network::read(fields, context.prose_rules, report),
             limits: RequestedLimits::read(fields, report),
             inputs_bytes_max: whole(fields, "inputs_bytes_max", BYTES_MAX, report),
@@ -252,6 +254,7 @@ impl StandingFrontMatter {
             uses_max: self.uses_max?,
             uses_per_hour_max: self.uses_per_hour_max?,
             language: self.language?,
+            environment: self.environment,
             network: self.network?,
             cpu: self.limits.cpu?,
             memory_limit_mb: self.limits.memory_mib?,
@@ -291,14 +294,16 @@ fn id(
     id
 }
 
-/// No environment exists in this version, so none can be named.
-fn environment(fields: &FrontMatterFields<'_>, report: &mut Report) {
-    if let Some(node) = fields.node("environment", report)
-        && !node.is_null()
-    {
-        let message = "`environment`: must be null: this version has no environments";
-        report.error(Code::FrontmatterValue, node.spot, message);
+/// A missing key is the same as null: requests name no environment.
+fn environment(
+    fields: &FrontMatterFields<'_>,
+    report: &mut Report,
+) -> Option<EnvironmentReference> {
+    const KEY: &str = "environment";
+    if fields.peek(KEY)?.is_null() {
+        return None;
     }
+    extension::environment(fields, KEY, report)
 }
 
 fn agents(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Vec<String>> {

@@ -9,8 +9,8 @@ use super::model::TextAlphabet;
 use super::parameters::{CHARS_MAX, CHOICES_MAX};
 use super::read::{BYTES_MAX, REQUEST_TYPE, USES_MAX};
 use crate::json_schema::{
-    DATE, STAMP, TIME, cores, described, host, list, one_of, path, record, sentence_schema, text,
-    whole,
+    DATE, STAMP, TIME, cores, described, environment, host, list, one_of, path, record,
+    sentence_schema, text, whole,
 };
 use crate::limits::{MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::network::NetworkAccess;
@@ -25,6 +25,8 @@ pub fn standing_schema() -> Value {
     for &key in StandingKey::ALL {
         properties.insert(key.as_str().to_owned(), described(value_of(key), key.meaning()));
     }
+    let required = StandingKey::ALL.iter().filter(|key| !key.is_optional());
+    let required: Vec<&str> = required.map(|key| key.as_str()).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:threegate:standing-approval:1",
@@ -32,7 +34,7 @@ pub fn standing_schema() -> Value {
         "description": "The YAML between the two `---` lines of a standing approval. `toolexec lint` \
             decides.",
         "type": "object",
-        "required": StandingKey::TEXTS,
+        "required": required,
         "properties": properties,
         "additionalProperties": false,
         "$defs": { "sentence": sentence_schema() },
@@ -58,7 +60,7 @@ fn value_of(key: StandingKey) -> Value {
         StandingKey::Subject => json!({ "anyOf": [{ "type": "null" }, sentence] }),
         StandingKey::UsesMax | StandingKey::UsesPerHourMax => whole(USES_MAX),
         StandingKey::Language => one_of(Language::TEXTS),
-        StandingKey::Environment => json!({ "type": "null" }),
+        StandingKey::Environment => json!({ "anyOf": [{ "type": "null" }, environment()] }),
         StandingKey::Network => one_of(NetworkAccess::TEXTS),
         StandingKey::NetworkAllowlist => list(text(&host())),
         StandingKey::CpuLimit => cores(),

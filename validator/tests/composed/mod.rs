@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use model::{Language, Sha256, UtcTime};
+use model::{EnvironmentReference, Language, Sha256, UtcTime};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -183,6 +183,13 @@ fn agent() -> impl Strategy<Value = ComposedAgent> {
         .prop_map(|(name, subject, accesscontrol)| ComposedAgent { name, subject, accesscontrol })
 }
 
+fn environment() -> impl Strategy<Value = EnvironmentReference> {
+    ("[a-z0-9][a-z0-9-]{0,39}", any::<[u8; 32]>()).prop_map(|(name, digest)| {
+        let (name, sha256) = (name.parse().unwrap(), Sha256::from_bytes(digest));
+        EnvironmentReference { name, sha256 }
+    })
+}
+
 fn risk() -> impl Strategy<Value = ComposedRisk> {
     let level = prop_oneof![Just(RiskLevel::Low), Just(RiskLevel::Medium), Just(RiskLevel::High)];
     let sensitivity = prop_oneof![
@@ -230,6 +237,7 @@ prop_compose! {
         (inputs, outputs_expected, constraints) in (inputs(), outputs(), constraints()),
         arguments in arguments(),
         risk in risk(),
+        environment in option::of(environment()),
     ) -> Composition {
         Composition {
             id: id.parse().unwrap(),
@@ -252,6 +260,7 @@ prop_compose! {
             agent,
             audience,
             standing: None,
+            environment,
         }
     }
 }
@@ -263,6 +272,7 @@ fn cores(milli: u32) -> String {
 
 /// Returns the valid request of the other tests in every spelling that they accept.
 pub(crate) fn accepted_texts() -> Vec<String> {
+    let environment = format!("x-environment: charts@sha256:{}\nconstraints:\n", support::HASH);
     let edits = [
         ("schema_version: 1", "schema_version: \"1\""),
         ("cpu_limit: \"2\"", "cpu_limit: 0.5"),
@@ -273,6 +283,7 @@ pub(crate) fn accepted_texts() -> Vec<String> {
         ("constraints:\n", "x-audience: a\nx-agent: {name: a, subject: b}\nconstraints:\n"),
         ("constraints:\n", "x-agent: {name: a, subject: b, accesscontrol: null}\nconstraints:\n"),
         ("constraints:\n", "x-requester: 'it''s: me'\nx-other: [1, {a: b}]\nconstraints:\n"),
+        ("constraints:\n", environment.as_str()),
         ("path: \"output.json\"", "path: \"/out/output.json\""),
         ("- `/out/output.json`: the", "| **/out/output.json** | the |"),
         ("Risk level: low`", "Risk level: High`"),

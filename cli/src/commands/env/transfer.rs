@@ -15,21 +15,9 @@ pub(super) fn transfer(
     environment: &Environment,
     to: &EnvironmentStore,
 ) -> Result<Environment, EnvironmentCommandError> {
-    let before = to.list()?;
     let draft = to.draft(draft_name()?)?;
     let tree = environment.path.join(TREE);
     copy_directory(&tree, draft.tree(), &copy_limits(), &mut |_| {})?;
-    let stored = to.add(draft, &environment.content, &environment.build, &TREE_LIMITS)?;
-    if stored.sha256 == environment.sha256 {
-        return Ok(stored);
-    }
-    if !before.iter().any(|it| it.sha256 == stored.sha256) {
-        to.remove(stored.sha256)?;
-    }
-    Err(EnvironmentCommandError::Refused(format!(
-        "{}: its files have another digest, sha256:{}; help: build the environment again, then \
-         export it again",
-        environment.reference(),
-        stored.sha256
-    )))
+    let Environment { sha256, content, build, .. } = environment;
+    Ok(to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?)
 }

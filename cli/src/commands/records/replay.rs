@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use model::escape_line;
+use model::{EnvironmentReference, Sha256, UtcTime, escape_line};
 use records::{ReplayedRecord, RunOutputFile};
 use serde_json::{Value, json};
 use spool::ReplaySource;
+use validator::{Draft, OwnerUid, REQUEST_BYTES_MAX};
 
-use crate::args::files::named_directory;
+use crate::args::environment::{find_in, store_of};
+use crate::args::files::{named_directory, read_document};
 use crate::args::{Format, HostOptions};
 use crate::commands::run::embedded::{
     open_host, start_progress, stop_catching_signals, verify_record, watch_signals,
@@ -27,7 +29,7 @@ Example: toolexec replay results/TS-20260209-161030Z-TR-20260209-160501Z-python-
 
 Repeats the run under the same policy, evaluated at the time of the original run, and compares the
 outputs byte by byte. The record must verify first. A replay uses up no approval, and its record
-names the original.
+names the original. An environment that the run used must be in the state directory too.
 Exit status: 0 the outputs are equal; 1 they differ, or a record does not verify; 2 request
 refused; 3 sandbox setup failed or the outcome is unknown.")]
 pub(crate) struct ReplayCommand {
@@ -89,6 +91,11 @@ pub(in crate::commands) fn replay(args: &ReplayCommand) -> Result<ExitCode, Fail
         return Ok(report_refusal(&was, &why));
     }
     let request = original.join("request").join(format!("{}.md", was.request_id));
+    if let Some(named) = environment_of(&request, &was, started)
+        && let Some(why) = missing_environment(&named, &args.host)?
+    {
+        return Ok(report_refusal(&was, &why));
+    }
     let interrupted = watch_signals()?;
     let replay = daemon::ReplayTarget {
         request: &request,
@@ -112,6 +119,36 @@ pub(in crate::commands) fn replay(args: &ReplayCommand) -> Result<ExitCode, Fail
     let differences = compare(&was, &is);
     print_comparison(args.format, &was, &is, &record, &differences)?;
     Ok(exit_code(&is, differences.is_empty()))
+}
+
+/// Returns the environment that the recorded request names.
+fn environment_of(
+    request: &Path,
+    was: &ReplayedRecord,
+    started: UtcTime,
+) -> Option<EnvironmentReference> {
+    // A request that cannot be read or has another digest is reported by the replay itself.
+    let bytes = read_document(request, REQUEST_BYTES_MAX).ok()?;
+    let recorded = Some(bytes).filter(|it| Sha256::of(it) == was.request_sha256)?;
+    let draft = Draft::new(recorded, &format!("{}.md", was.request_id), OwnerUid::new(0)).ok()?;
+    draft.read_recorded(started).ok()?.environment().cloned()
+}
+
+/// Returns the reason why a replay is impossible if its host does not have the environment.
+fn missing_environment(
+    named: &EnvironmentReference,
+    host: &HostOptions,
+) -> Result<Option<String>, Failure> {
+    let store = store_of(&host.state)?;
+    let found = find_in(&store, &format!("sha256:{}", named.sha256));
+    let found = found.map_err(|error| Failure::Message(error.to_string()))?;
+    let store = store.display();
+    Ok(found.is_none().then(|| {
+        format!(
+            "it ran with environment {named}, which is not in {store}; help: run `toolexec env \
+             export` where it is, then `toolexec env import` here"
+        )
+    }))
 }
 
 fn report_refusal(was: &ReplayedRecord, why: &str) -> ExitCode {

@@ -109,6 +109,9 @@ pub(super) fn summary(page: &mut Html, dir: &Path, facts: &PageFacts) {
         (literal("Executor"), text("executor_version")),
         (literal("Result"), TableCell::Code(facts.text("result_id").to_owned())),
     ]);
+    if let Some(environment) = facts.at("environment").as_str() {
+        pairs.push((literal("Environment"), TableCell::Code(environment.to_owned())));
+    }
     if facts.at("replay_of").is_object() {
         let of = facts::display(&facts.at("replay_of")["result_id"]);
         pairs.push((literal("Replay of"), TableCell::Code(of)));

@@ -5,7 +5,9 @@ use model::Sha256;
 
 use super::*;
 use crate::standing::{StandingApproval, TextAlphabet};
-use crate::{ApprovalRequirement, Severity, fill_placeholder_approval, lint};
+use crate::{ApprovalRequirement, Code, Severity, fill_placeholder_approval, lint};
+
+const NOW: &str = "2026-02-10T00:00:00Z";
 
 fn line(text: &str) -> OneLine {
     text.parse().unwrap()
@@ -30,6 +32,10 @@ fn parameters() -> Vec<StandingParameter> {
     kinds.map(|(name, kind)| StandingParameter { name: name.to_owned(), kind }).to_vec()
 }
 
+fn environment() -> EnvironmentReference {
+    format!("charts@sha256:{}", Sha256::of(b"environment")).parse().unwrap()
+}
+
 fn composition() -> StandingComposition {
     let words = ["python", "means.py", "/in/sales-1.csv", "7", "--by=day", "2026-02-09", "a b"];
     let longer = [words.as_slice(), &["more"]].concat();
@@ -51,6 +57,7 @@ fn composition() -> StandingComposition {
         uses_max: 200,
         uses_per_hour_max: 20,
         language: Language::Python,
+        environment: Some(environment()),
         hosts: Some(lines(&["data.example:443"])),
         cpu: line("0.5"),
         memory_limit_mb: 512,
@@ -77,7 +84,7 @@ fn composition() -> StandingComposition {
 
 #[test]
 fn a_printed_standing_approval_reads_back() {
-    let (of, now) = (composition(), at("2026-02-10T00:00:00Z"));
+    let (of, now) = (composition(), at(NOW));
     let (text, name) = (of.to_text(), format!("{}.md", of.id));
     let (_, rows) = lint(text.as_bytes(), &name, ApprovalRequirement::DraftOnly, now);
     assert!(rows.iter().all(|row| row.severity == Severity::Warning), "{rows:?}\n{text}");
@@ -89,4 +96,35 @@ fn a_printed_standing_approval_reads_back() {
     assert_eq!(terms.purpose, of.purpose.as_str());
     assert_eq!(terms.network.hosts().len(), 1);
     assert_eq!(terms.subject, None);
+    assert_eq!(terms.environment, Some(environment()));
+}
+
+#[test]
+fn without_an_environment_the_key_is_null_or_missing() {
+    let (of, now) = (StandingComposition { environment: None, ..composition() }, at(NOW));
+    let (text, name) = (of.to_text(), format!("{}.md", of.id));
+    assert!(text.contains("\nenvironment: null\n"), "{text}");
+    for text in [text.clone(), text.replace("environment: null\n", "")] {
+        let (rows, read) = StandingApproval::read_draft(text.as_bytes(), &name, now);
+        let read = read.unwrap_or_else(|| panic!("{rows:?}\n{text}"));
+        assert_eq!(read.terms().environment, None);
+    }
+}
+
+#[test]
+fn an_environment_without_its_digest_is_refused() {
+    let (of, now) = (StandingComposition { environment: None, ..composition() }, at(NOW));
+    let name = format!("{}.md", of.id);
+    let digest = Sha256::of(b"x").to_string();
+    let short = format!("charts@sha256:{}", &digest[..12]);
+    let capital = format!("Charts@sha256:{digest}");
+    for value in ["charts", &short, &capital, "\"\""] {
+        let line = format!("environment: {value}\n");
+        let text = of.to_text().replace("environment: null\n", &line);
+        let (rows, read) = StandingApproval::read_draft(text.as_bytes(), &name, now);
+        assert!(read.is_none(), "{value}");
+        let row = rows.iter().find(|row| row.severity == Severity::Error).unwrap();
+        assert_eq!(row.code, Code::FrontmatterValue, "{value}");
+        assert!(row.message.starts_with("`environment`: "), "{row:?}");
+    }
 }

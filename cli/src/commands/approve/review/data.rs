@@ -6,9 +6,9 @@ use daemon::{DigestCache, preview, user_name};
 use model::{Sha256, UtcTime};
 use policies::ais::EnvironmentDigests;
 use policies::{
-    AisEvidence, AisFile, DecisionEvidence, DecisionPreview, ExpectedVerdict, LedgerEvidence,
-    PermissionEvidence, REJECT_NAMESPACE, SignatureFile, SshSignature, StandingEvidence,
-    preview_decision,
+    AisEvidence, AisFile, DecisionEvidence, DecisionPreview, EnvironmentEvidence, ExpectedVerdict,
+    LedgerEvidence, PermissionEvidence, REJECT_NAMESPACE, SignatureFile, SshSignature,
+    StandingEvidence, preview_decision,
 };
 use sandbox::plan::Plan;
 use spool::{SpoolError, SubmissionFiles};
@@ -17,6 +17,7 @@ use validator::{Code, Draft, DraftCheck, FileLocation, FillError, OneLine, Owner
 use super::filled_document::FilledDocument;
 use super::inputs::{self, DeclaredInput};
 use super::model::{InputTexts, ReviewVerdict, ShownFile};
+use super::named_environment::NamedEnvironment;
 use super::rules::HostRules;
 use crate::args::StateOption;
 use crate::args::files::{named_directory, open_document};
@@ -48,6 +49,8 @@ pub(crate) struct ReviewData {
     /// Errors that no approval can change, and warnings.
     pub(crate) violations: Vec<Violation>,
     pub(crate) preview: Option<DecisionPreview>,
+    /// The environment that the request names, if any.
+    pub(super) environment: Option<NamedEnvironment>,
     pub(crate) inputs: Vec<DeclaredInput>,
     /// The plan that the launcher would receive, or the reason why it is unknown.
     pub(crate) plan: Result<Plan, String>,
@@ -77,6 +80,7 @@ impl ReviewData {
             ais: AisFile::Missing,
             violations: Vec::new(),
             preview: None,
+            environment: None,
             inputs: Vec::new(),
             plan: Err("the request would not run".to_owned()),
         };
@@ -129,7 +133,7 @@ impl ReviewData {
         request: validator::Request,
         signatures: &[SignatureFile],
     ) -> Result<(), Failure> {
-        let HostRules { policy, signers, origin, ais_trust, .. } = &self.rules;
+        let HostRules { policy, signers, origin, ais_trust, environments, .. } = &self.rules;
         let uid = rustix::process::geteuid().as_raw();
         let submission = if policy.accepts_invoker() {
             policies::SubmissionOrigin::Invoked { uid, name: user_name(uid) }
@@ -144,6 +148,11 @@ impl ReviewData {
             true => DigestCache::default().of(policy, &binaries)?.digests,
             false => EnvironmentDigests::default(),
         };
+        let named = request.environment().map(|it| NamedEnvironment::of(it, environments));
+        let environment = match &named {
+            Some(named) => preview::environment(&request, named.store()),
+            None => EnvironmentEvidence::Unnamed,
+        };
         let evidence = DecisionEvidence {
             submission,
             signatures,
@@ -152,6 +161,7 @@ impl ReviewData {
             origin: origin.as_deref(),
             ledger: LedgerEvidence::NotQueried,
             standing: StandingEvidence::NotQueried,
+            environment: &environment,
             permission,
             ais: AisEvidence {
                 file: &self.ais,
@@ -169,6 +179,7 @@ impl ReviewData {
             self.violations.extend(preview::missing_proxy(preview.request(), grant));
         }
         self.preview = Some(preview);
+        self.environment = named;
         Ok(())
     }
 

@@ -20,6 +20,9 @@ pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -
         let request = preview.request();
         request_section(&mut page, case, preview);
         command(&mut page, request, case.plan.as_ref().ok());
+        if let Some(environment) = &case.environment {
+            environment.print(&mut page);
+        }
         files(&mut page, case, request);
         limits(&mut page, case, request);
         environment_section(&mut page, &case.plan);

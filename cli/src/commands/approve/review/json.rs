@@ -32,6 +32,7 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
         "risk",
         "approval",
         "command",
+        "environment",
         "inputs",
         "outputs",
         "limits",
@@ -82,6 +83,7 @@ fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, 
         "language": request.language().as_str(),
         "runtime": preview.grant().map(policies::RunGrant::runtime_name),
     });
+    object["environment"] = case.environment.as_ref().map_or(Value::Null, |it| it.json());
     object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
     object["outputs"] = request
         .outputs_expected()

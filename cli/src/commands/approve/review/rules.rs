@@ -7,6 +7,7 @@ use daemon::config::{read_ais_trust, read_policy, read_signers};
 use policies::ais::AisTrustStore;
 use policies::{AllowedSigners, Policy, REVOKED_BYTES_MAX, RevokedKeys};
 
+use crate::args::environment::{host_stores, store_of};
 use crate::args::files::read_file;
 use crate::args::policy::named_or_embedded;
 use crate::args::{HostOptions, RulesOptions};
@@ -27,6 +28,8 @@ pub(crate) struct HostRules {
     pub(crate) revoked_file: Option<PathBuf>,
     pub(crate) ais_trust: Option<AisTrustStore>,
     pub(crate) permissions: Option<PathBuf>,
+    /// The stores of environments, of which the first with a digest counts.
+    pub(crate) environments: Vec<PathBuf>,
     pub(crate) origin: Option<String>,
 }
 
@@ -45,6 +48,7 @@ impl HostRules {
             revoked_file,
             ais_trust: ais_trust_file.as_deref().map(read_ais_trust).transpose()?,
             permissions: args.permissions.clone(),
+            environments: host_stores(),
             origin: args.origin.clone(),
         })
     }
@@ -59,6 +63,7 @@ impl HostRules {
             revoked_file: args.revoked.clone(),
             ais_trust: args.ais_trust.as_deref().map(read_ais_trust).transpose()?,
             permissions: Some(args.state.path()?.join("permissions")).filter(|it| it.is_dir()),
+            environments: vec![store_of(&args.state)?],
             origin: None,
         })
     }

@@ -25,6 +25,7 @@ Example: toolexec draft --purpose 'Mean of one column' --language python --input
 Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, where `run` and
 `submit` find them. The approval remains empty: the approver fills in its two lines. A draft that
 `toolexec lint --draft` would refuse is reported and not written.
+With --env, the request names an environment by name and digest (docs/environments.md).
 With --standing, the request uses a standing approval, which states everything but the values of
 its parameters, the inputs and lower limits. No person signs the request. A draft that exceeds a
 bound is reported and not written.
@@ -69,6 +70,9 @@ pub(crate) struct DraftCommand {
         requires = "standing"
     )]
     pub(crate) parameters: Vec<(String, String)>,
+    /// Use this environment: its name, NAME@sha256:DIGEST, or 12 or more digits of its digest
+    #[arg(long = "env", value_name = "ENVIRONMENT", conflicts_with = "standing")]
+    pub(crate) environment: Option<String>,
     /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
     #[arg(long = "input", value_name = "[NAME=]FILE")]
     pub(crate) inputs: Vec<OsString>,

@@ -6,13 +6,14 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use model::{RequestId, Sha256, UtcTime};
+use model::{EnvironmentReference, RequestId, Sha256, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
     Constraint, OneLine, quote_words,
 };
 
 use super::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
+use crate::args::environment::environment_reference;
 use crate::args::files::open_document;
 use crate::failure::Failure;
 
@@ -99,7 +100,13 @@ pub(super) fn compose(
         agent: agent(args)?,
         audience: args.audience.as_deref().map(|it| line("--audience", it)).transpose()?,
         standing: None,
+        environment: environment(args)?,
     })
+}
+
+fn environment(args: &DraftCommand) -> Result<Option<EnvironmentReference>, Failure> {
+    let reference = args.environment.as_deref().map(environment_reference).transpose();
+    reference.map_err(|failure| Failure::Message(format!("--env: {failure}")))
 }
 
 /// Returns the value of an option that only a standing approval can replace.

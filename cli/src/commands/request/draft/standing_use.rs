@@ -88,6 +88,7 @@ pub(super) fn compose(
         agent: agent(args)?,
         audience: Some(line("x-audience", &terms.audience)?),
         standing: Some(standing.reference()),
+        environment: terms.environment.clone(),
     })
 }
 

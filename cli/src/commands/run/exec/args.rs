@@ -15,11 +15,13 @@ use crate::commands::request::draft::{
 #[command(after_help = "\
 Example: toolexec exec --input mean.py --input table.csv -- \\
            python mean.py /in/table.csv /out/mean.json
+         toolexec exec --env charts --input chart.py -- python chart.py
 
 Shows what will run and asks. The tool sees its inputs in /in and writes to /out; it has no network
-unless you allow hosts, and none of your other files. Its output appears as it comes, and its files
-are copied to --out, replacing files of the same name. You are the approver, so the policy must
-accept the invoker (the built-in `embedded` does); else use `draft`, `approve` and `submit`.
+unless you allow hosts, and none of your other files. --env adds the libraries and programs of an
+environment that `toolexec env build` made. The tool's output appears as it comes, and its files
+are copied to --out, replacing files of the same name. You are the approver, so the policy must accept
+the invoker (the built-in `embedded` does); else use `draft`, `approve` and `submit`.
 Ctrl-C cancels the run, which is recorded too. The last line names the record.
 Exit status: 0 success; 1 the tool failed, you declined, the record does not verify, or its output
 could not be copied; 2 refused; 3 sandbox setup failed, the outcome is unknown, or a usage error.")]
@@ -30,6 +32,9 @@ pub(crate) struct ExecCommand {
     /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
     #[arg(long = "input", value_name = "[NAME=]FILE")]
     pub(super) inputs: Vec<OsString>,
+    /// Use this environment of the state directory: its name, NAME@sha256:DIGEST, or a digest
+    #[arg(long = "env", value_name = "ENVIRONMENT")]
+    pub(super) environment: Option<String>,
     /// Copy the files that the tool writes to /out to this directory, creating it if missing
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(super) out: PathBuf,
@@ -48,7 +53,9 @@ pub(crate) struct ExecCommand {
     /// State why the run is needed, in one sentence [default: derived from the command]
     #[arg(long, value_name = "SENTENCE")]
     pub(super) purpose: Option<String>,
-    /// Select the language [default: that of the policy's runtime for the first word]
+    /// Select the language
+    /// [default: that of the policy's runtime for the first word; for a program of the
+    /// environment, that of the runtime that the environment needs, else python]
     #[arg(long, value_parser = closed_set_value::<Language>())]
     pub(super) language: Option<Language>,
     /// Run without asking; the policy must set approval.unasked

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use model::Language;
-use policies::Policy;
+use policies::{Policy, RuntimeRule};
+use trees::Environment;
 use validator::{RequestedBy, RiskLevel, Sensitivity, is_plain_path};
 
 use super::args::ExecCommand;
+use crate::args::environment::{store_of, stored_environment};
 use crate::args::{Format, HostOptions, SourceOptions};
 use crate::commands::request::draft::{self, DraftCommand};
 use crate::failure::Failure;
@@ -67,6 +69,7 @@ pub(super) fn draft(
     directory: &Path,
 ) -> Result<Option<PathBuf>, Failure> {
     let program = args.words.first().map_or("", String::as_str);
+    let environment = environment(args)?;
     let hosts = args.hosts.join(", ");
     let purpose = args.purpose.clone().unwrap_or_else(|| format!("One-off run of {program}"));
     let justification = match args.yes {
@@ -77,11 +80,12 @@ pub(super) fn draft(
         purpose: Some(purpose),
         // Two commands within a second must have different ids.
         slug: Some(format!("exec-{}", random_word()?)),
-        language: Some(language(args, policy, program)?),
+        language: Some(language(args, policy, program, environment.as_ref())?),
         words: args.words.clone(),
         command: None,
         standing: None,
         parameters: Vec::new(),
+        environment: environment.map(|it| it.reference().to_string()),
         inputs: args.inputs.clone(),
         outputs: outputs(&args.words),
         hosts: args.hosts.clone(),
@@ -102,20 +106,51 @@ pub(super) fn draft(
     draft::draft_or_report(&command, policy.ceilings().input_bytes)
 }
 
-fn language(args: &ExecCommand, policy: &Policy, program: &str) -> Result<Language, Failure> {
+/// Returns the environment that the command uses, from the store of the state directory.
+fn environment(args: &ExecCommand) -> Result<Option<Environment>, Failure> {
+    let Some(word) = &args.environment else { return Ok(None) };
+    let found = stored_environment(&store_of(&args.host.state)?, word);
+    found.map(Some).map_err(|failure| Failure::Message(format!("--env: {failure}")))
+}
+
+fn language(
+    args: &ExecCommand,
+    policy: &Policy,
+    program: &str,
+    environment: Option<&Environment>,
+) -> Result<Language, Failure> {
     if let Some(language) = args.language {
         return Ok(language);
     }
-    let is_named = |rule: &&policies::RuntimeRule| rule.words().iter().any(|word| word == program);
-    policy.runtimes().find(is_named).map(policies::RuntimeRule::language).ok_or_else(|| {
-        let words: Vec<&str> =
-            policy.runtimes().flat_map(|rule| rule.words()).map(String::as_str).collect();
-        Failure::Message(format!(
-            "{program}: no runtime of policy `{}` has this name; help: begin the command with {}",
-            policy.name(),
-            model::alternatives(&words)
-        ))
+    let is_named = |rule: &&RuntimeRule| rule.words().iter().any(|word| word == program);
+    let named = policy.runtimes().find(is_named).map(RuntimeRule::language);
+    let offered = || environment.and_then(|it| offered_language(it, policy, program));
+    named.or_else(offered).ok_or_else(|| no_such_program(policy, program, environment))
+}
+
+/// Returns the language for a program of an environment: that of the runtime that its libraries
+/// need, or the one whose system calls fit most programs.
+fn offered_language(environment: &Environment, policy: &Policy, program: &str) -> Option<Language> {
+    let content = &environment.content;
+    content.programs.contains_key(program).then(|| {
+        let needed = policy.runtimes().find(|rule| content.needs.contains_key(rule.name()));
+        needed.map_or(Language::Python, RuntimeRule::language)
     })
+}
+
+fn no_such_program(policy: &Policy, program: &str, environment: Option<&Environment>) -> Failure {
+    let words: Vec<&str> =
+        policy.runtimes().flat_map(|rule| rule.words()).map(String::as_str).collect();
+    let neither = match environment {
+        None => String::new(),
+        Some(environment) => format!(", and {} does not offer it", environment.name),
+    };
+    let policy = policy.name();
+    Failure::Message(format!(
+        "{program}: no runtime of policy `{policy}` has this name{neither}; help: begin the \
+         command with {}",
+        model::alternatives(&words)
+    ))
 }
 
 /// Returns the files below /out that the command names. A name without an extension may be a

@@ -19,6 +19,9 @@ pub(super) fn text(case: &ReviewData, out: &Path) -> String {
         format!("policy    {}", reveal_line(&case.rules.policy_text())),
         format!("artifacts /out, copied to {}", human::name(out)),
     ];
+    if let Some(environment) = request.environment() {
+        lines.insert(1, format!("env       {environment}"));
+    }
     lines.extend(case.violations.iter().map(|row| format!("warning   {}", human::message(row))));
     lines.join("\n")
 }

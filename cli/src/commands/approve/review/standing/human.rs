@@ -90,6 +90,9 @@ fn fixed(page: &mut ReviewPage, terms: &StandingTerms) {
     }
     page.title("Fixed: the language, and the most that a run may ask for");
     page.row("language", terms.language.as_str());
+    if let Some(environment) = &terms.environment {
+        page.row("environment", environment);
+    }
     page.row("cores", terms.cpu);
     page.row("memory", format_args!("{} MiB", terms.memory_limit_mb));
     page.row("time", format_args!("{} s", terms.time_limit_sec));

@@ -111,6 +111,7 @@ fn of_fixed(terms: &StandingTerms) -> Value {
         "command": terms.words.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "inputs": inputs.collect::<Vec<_>>(),
         "language": terms.language.as_str(),
+        "environment": terms.environment.as_ref().map(ToString::to_string),
         "network": terms.network.as_str(),
         "hosts": terms.network.hosts().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "limits": {

@@ -16,9 +16,9 @@ Example: toolexec standing draft TR-20260209-160501Z-python-stats.md --slug mean
            --audience desk-1 --uses 200 --uses-per-hour 20 --days 14 \\
            --effect 'Any table of that name. What runs is means.py with these bytes.'
 
-Writes SA-<now>-<slug>.md with an empty approval. Words, inputs, limits, network, outputs,
-constraints, risk and sensitivity are those of the request, which may be one of a record. Only
-parameters and slots may vary.
+Writes SA-<now>-<slug>.md with an empty approval. Words, inputs, environment,
+limits, network, outputs, constraints, risk and sensitivity are those of the request, which may be
+one of a record. Only parameters and slots may vary.
 A parameter replaces word WORD of the command, counted from 1 as `toolexec review` prints them, or
 the part after its last `=`. Its values are SPEC:
   1..12             a whole number between both

@@ -46,6 +46,7 @@ pub(super) fn compose(
         uses_max: args.uses,
         uses_per_hour_max: args.uses_per_hour,
         language: of_request.language,
+        environment: of_request.environment,
         hosts: of_request.hosts,
         cpu: of_request.cpu,
         memory_limit_mb: of_request.memory_limit_mb,

@@ -1,0 +1,16 @@
+//! Environments in runs: a request names one, a run uses it, a record has it, and another host
+//! repeats the run. No test here needs a network.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod changes;
+mod moves;
+mod naming;
+mod programs;
+mod runs;
+mod scene;
+mod test_image;
