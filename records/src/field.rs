@@ -76,7 +76,7 @@ model::closed_set! {
 }
 
 /// Keys that the records of earlier versions do not have.
-pub(crate) const ABSENT_IN_OLDER_RECORDS: [&str; 5] = [
+pub(crate) const ABSENT_IN_OLDER_RECORDS: &[&str] = &[
     DecisionField::Ais.as_str(),
     DecisionField::Gate.as_str(),
     DecisionField::Permission.as_str(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Command;
 
 /// Every command is in exactly one group.
-const GROUPS: [(&str, &[&str]); 8] = [
+const GROUPS: &[(&str, &[&str])] = &[
     ("Requests", &["draft", "lint", "mcp"]),
     ("Approval", &["review", "explain", "approve", "reject", "standing"]),
     ("Runs", &["exec", "run", "submit", "hold", "release", "cancel"]),
