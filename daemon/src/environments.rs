@@ -1,13 +1,14 @@
-//! The environment that a request names, as the store of this host has it. Each call compares its
-//! files with their stamp, because nothing is kept from one call to the next. An environment must
-//! never be found by its name: only the digest says which one a person approved.
+//! The environment that a request names, as the store of this host has it. The decision uses what
+//! the environment states; its files are compared with their stamp once, right before the start.
+//! An environment must never be found by its name: only the digest says which one a person approved.
 
 use std::path::{Path, PathBuf};
 
 use model::EnvironmentReference;
 use policies::{EnvironmentEvidence, OpenedEnvironment};
-use records::{reason_with_help, split_reason};
+use records::split_reason;
 use trees::{EnvironmentContent, EnvironmentKind, EnvironmentStore, OpenEnvironment, StoreError};
+use validator::{Code, Violation};
 
 /// Returns the store of environments in a state directory.
 #[must_use]
@@ -23,20 +24,34 @@ pub(crate) fn create_store(store: &Path) {
     }
 }
 
-/// Opens the environment that a request names, for the decision.
+/// Opens the environment that a request names, and compares its files: for a person's review.
 pub(crate) fn evidence(named: Option<&EnvironmentReference>, store: &Path) -> EnvironmentEvidence {
-    match named.map(|named| open(named, store)) {
+    as_evidence(named.map(|named| open(named, store)))
+}
+
+/// Reads what the environment that a request names states, for the decision.
+pub(crate) fn stated(named: Option<&EnvironmentReference>, store: &Path) -> EnvironmentEvidence {
+    as_evidence(named.map(|named| read(named, store)))
+}
+
+fn as_evidence(found: Option<Result<OpenedEnvironment, EnvironmentFault>>) -> EnvironmentEvidence {
+    match found {
         None => EnvironmentEvidence::Unnamed,
         Some(Ok(opened)) => EnvironmentEvidence::Opened(Box::new(opened)),
         Some(Err(fault)) => EnvironmentEvidence::Unavailable(fault.problem),
     }
 }
 
-/// Opens the environment of a run once more. Returns the reason why the run must not start, if
-/// there is one.
-pub(crate) fn start_fault(named: &EnvironmentReference, store: &Path) -> Option<String> {
-    let fault = open(named, store).err()?;
-    Some(reason_with_help(&format!("environment {named}: {}", fault.problem), fault.help))
+/// Compares the files of a run's environment. Returns the reason why the run must not start, if
+/// there is one. What the decision used must still be what the environment states.
+pub(crate) fn start_fault(decided: &OpenedEnvironment, store: &Path) -> Option<Violation> {
+    let fault = match open(&decided.reference, store) {
+        Ok(opened) if opened == *decided => return None,
+        Ok(_) => EnvironmentFault::changed(),
+        Err(fault) => fault,
+    };
+    let message = format!("x-environment: {}: {}", decided.reference, fault.problem);
+    Some(Violation::error(Code::EnvironmentUnavailable, message).hint(fault.help))
 }
 
 /// The reason why an environment cannot be used. Records state it, and their lint withholds a text
@@ -50,24 +65,42 @@ fn open(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment,
     let opened = EnvironmentStore::open(store).and_then(|found| found.open_content(named.sha256));
     let OpenEnvironment { content, path, .. } =
         opened.map_err(|error| EnvironmentFault::of(&error, store))?;
+    Ok(opened_environment(named, content, path))
+}
+
+fn read(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment, EnvironmentFault> {
+    let found = EnvironmentStore::open(store).and_then(|found| found.read_content(named.sha256));
+    let (content, path) = found.map_err(|error| EnvironmentFault::of(&error, store))?;
+    Ok(opened_environment(named, content, path))
+}
+
+fn opened_environment(
+    named: &EnvironmentReference,
+    content: EnvironmentContent,
+    path: PathBuf,
+) -> OpenedEnvironment {
     let EnvironmentContent { kind, programs, variables, needs } = content;
-    Ok(OpenedEnvironment {
+    OpenedEnvironment {
         reference: named.clone(),
         is_root: kind == EnvironmentKind::Root,
         programs,
         variables,
         needs,
         tree: path,
-    })
+    }
 }
 
 impl EnvironmentFault {
+    fn changed() -> Self {
+        Self {
+            problem: "its files changed after it was built".to_owned(),
+            help: "compare it with `toolexec env verify`, or build it again with `toolexec env build`",
+        }
+    }
+
     fn of(error: &StoreError, store: &Path) -> Self {
         match error {
-            StoreError::Changed { .. } => Self {
-                problem: "its files changed after it was built".to_owned(),
-                help: "build it again with `toolexec env build`",
-            },
+            StoreError::Changed { .. } => Self::changed(),
             missing if missing.is_missing() => Self {
                 problem: format!("it is not in {}", store.display()),
                 help: "add it with `toolexec env import` or `toolexec env build`",

@@ -9,6 +9,7 @@ use model::{EnvironmentReference, Language, Sha256, UtcTime};
 use validator::Request;
 
 use crate::approval::{Approval, Touch};
+use crate::evidence::OpenedEnvironment;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
 use crate::policy::Policy;
@@ -26,7 +27,7 @@ pub struct RunGrant {
     root: Option<PathBuf>,
     mounts: Vec<PathBuf>,
     caches: BTreeMap<PathBuf, PathBuf>,
-    environment: Option<EnvironmentReference>,
+    environment: Option<OpenedEnvironment>,
     tmp: TmpRule,
     proc: ProcRule,
     env: Vec<(String, String)>,
@@ -58,7 +59,7 @@ impl RunGrant {
             root: chosen.root(),
             mounts: chosen.mounts(),
             caches: chosen.caches(),
-            environment: request.environment().cloned(),
+            environment: chosen.environment.cloned(),
             tmp: runtime.tmp(),
             proc: runtime.proc(),
             env: chosen.variables(request),
@@ -85,6 +86,12 @@ impl RunGrant {
     /// Returns the environment that the request uses, if any.
     #[must_use]
     pub fn environment(&self) -> Option<&EnvironmentReference> {
+        self.environment.as_ref().map(|opened| &opened.reference)
+    }
+
+    /// Returns the facts of the environment that the decision used, if any.
+    #[must_use]
+    pub fn opened_environment(&self) -> Option<&OpenedEnvironment> {
         self.environment.as_ref()
     }
 

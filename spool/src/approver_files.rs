@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::atomic_file::{AtomicFile, parent_of};
 use crate::error::SpoolError;
-use crate::submit::open_file;
+use crate::own_file::open_file;
 use crate::sync;
 
 /// Writes a new file, whole and durable. Its mode follows the user's umask.

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use model::ResultId;
 
-use crate::beneath::remove_tree;
+use crate::beneath::{remove_tree, try_remove_tree};
 use crate::claim::{Claimed, ClaimedObject, Origin, SubmittedFileId, remove_claim};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
@@ -168,7 +168,7 @@ fn remove_sidecars(dropbox: &Path, file_name: &str, beside: &[String], keep: Opt
     let gone = match keep {
         // The claim already has copies of the other files.
         Some(keep) => sync::rename_new(&from, &keep.join(&inputs)),
-        None => fs::remove_dir_all(&from),
+        None => try_remove_tree(&from),
     };
     log_left_in_place(&from, gone);
 }

@@ -1,11 +1,15 @@
 //! Reads regular files that others may write: beneath one directory, without links, with a limit.
+//! `removal` removes such trees.
 
-use std::fs::{self, File};
+mod removal;
+
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+pub(crate) use removal::{remove_tree, try_remove_tree};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat2, seek};
 
 use crate::error::SpoolError;
@@ -101,13 +105,4 @@ pub(crate) fn open_beneath(
         | ResolveFlags::NO_XDEV;
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     openat2(directory, name, flags, Mode::empty(), resolve)
-}
-
-/// Removes a tree. The next start removes anything that is left.
-pub(crate) fn remove_tree(path: &Path) {
-    match fs::remove_dir_all(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
-    }
 }

@@ -4,9 +4,11 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use model::Sha256;
+use rustix::fs::{Mode, OFlags};
 
 use crate::atomic_file::{AtomicFile, hidden_sibling, parent_of};
 use crate::beneath::remove_tree;
@@ -59,6 +61,30 @@ impl DraftFiles {
         let (sha256, bytes) = copied.map_err(SpoolError::io(&to, "copy the input"))?;
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(too_large)?;
         Ok(sha256)
+    }
+
+    /// Makes an empty directory among the copies, and opens it. The caller fills it, and then calls
+    /// [`DraftFiles::count_bytes`]. The name has no final `/`.
+    ///
+    /// # Errors
+    /// The name leads out of the directory or exists, or an I/O error.
+    pub fn make_folder(&mut self, name: &str) -> Result<OwnedFd, SpoolError> {
+        let to = self.hidden.join(name);
+        let made = self.make_parents(name).and_then(|()| fs::create_dir(&to));
+        made.map_err(SpoolError::io(&to, "create"))?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::open(&to, flags, Mode::empty()).map_err(SpoolError::errno(&to, "open"))
+    }
+
+    /// Returns the bytes that further inputs may have.
+    #[must_use]
+    pub fn bytes_left(&self) -> u64 {
+        self.bytes_left
+    }
+
+    /// Counts the bytes of a folder that was filled. It has at most as many as were left.
+    pub fn count_bytes(&mut self, bytes: u64) {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes);
     }
 
     fn make_parents(&self, name: &str) -> io::Result<()> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::ledger::LedgerFault;
 use crate::shortage::Shortage;
 
-const HELP_SEPARATOR: &str = "; help: ";
+pub(crate) const HELP_SEPARATOR: &str = "; help: ";
 
 /// A failed operation on one file or directory.
 #[derive(Debug)]

@@ -39,6 +39,7 @@ mod lock;
 mod message_tests;
 mod model;
 mod orders;
+mod own_file;
 mod paths;
 mod permissions;
 mod public;
@@ -93,7 +94,7 @@ pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
 pub use reserve::ReserveInUse;
 pub use shortage::Shortage;
 pub use slot::EmptySlot;
-pub use stage::{StageError, Staged};
+pub use stage::{StageError, Staged, folder_limits};
 pub use standing::{StandingState, StoredProof, stored_standing_references};
 pub use standing_drafts::SeenDrafts;
 pub use standing_history::{

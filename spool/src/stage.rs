@@ -1,28 +1,33 @@
 //! Staging: copies the input files privately and hashes them meanwhile. The tool reads exactly the
 //! hashed bytes: those in the slot, never the originals. Bytes staged before are still read and
-//! hashed, and compared with the stored copy that the slot then shares (`input_store`). Staged
-//! inputs need not survive a crash: a run that was not begun stages them again.
+//! hashed, and compared with the stored copy that the slot then shares (`input_store`). A folder is
+//! copied each time. Staged inputs need not survive a crash: a run that was not begun stages them
+//! again.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Seek};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+mod directories;
+mod file;
+mod folder;
+mod placement;
+
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use model::Sha256;
+use directories::make_directories;
+pub use folder::folder_limits;
+use placement::{InputPlacement, StagedInput};
 use policies::Approved;
 use policies::standing::{InputSize, check_sizes};
 use rustix::fs::{OFlags, fstat};
+use rustix::io::Errno;
 use validator::{Code, Input, Violation};
 
-use crate::beneath::{AllowedLinks, check_regular_file, open_beneath, remove_tree};
+use crate::beneath::{open_beneath, remove_tree};
 use crate::claim::{Claimed, InputsDirectory};
-use crate::copy::{ContentMatch, HashedCopy, compare, copy_hashed};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::hash_progress::HashProgress;
 use crate::input_store::InputStore;
 use crate::paths::Spool;
-use crate::shortage::Shortage;
 use crate::slot::EmptySlot;
 use crate::undeclared::undeclared;
 
@@ -188,17 +193,17 @@ fn beyond_standing(approved: &Approved, sizes: &[u64]) -> Option<Violation> {
     Some(Violation::error(Code::ApprovalStanding, message).hint(hint))
 }
 
-/// Returns the total length of the inputs by their current sizes, before any is read.
+/// Returns the total length of the files by their current sizes, before any is read. The size of a
+/// folder is not known then.
 fn current_bytes(claimed: &Claimed, inputs: &[Input]) -> u64 {
     let InputsDirectory::Open(directory) = &claimed.inputs else { return 0 };
     let size = |input: &Input| {
-        let file = open_beneath(directory, input.name(), OFlags::RDONLY).ok()?;
+        let file = open_beneath(directory, input.path(), OFlags::RDONLY).ok()?;
         u64::try_from(fstat(&file).ok()?.st_size).ok()
     };
-    inputs.iter().filter_map(size).fold(0, u64::saturating_add)
+    let files = inputs.iter().filter(|input| !input.is_tree());
+    files.filter_map(size).fold(0, u64::saturating_add)
 }
-
-type StagedInput = Result<u64, Violation>;
 
 fn stage_input(
     (store, slot): (&InputStore, &Path),
@@ -206,123 +211,41 @@ fn stage_input(
     input: &Input,
     bytes_left: u64,
 ) -> Result<StagedInput, SpoolError> {
-    let shown = claimed.inputs_path.join(input.name());
-    let missing = |why: &str| {
-        let message = format!("input {}: {}: {why}", input.name(), shown.display());
-        let hint = format!("put the file at {}", shown.display());
-        Ok(Err(Violation::error(Code::InputsMissing, message).hint(hint)))
+    let place = InputPlacement {
+        input,
+        shown: claimed.inputs_path.join(input.path()),
+        to: slot.join(input.path()),
+        store,
+        hashed: &claimed.hashed,
+        bytes_left,
     };
     let directory = match &claimed.inputs {
         InputsDirectory::Open(directory) => directory,
-        InputsDirectory::Missing => return missing("no such directory"),
-        InputsDirectory::Unusable(why) => return missing(why),
+        InputsDirectory::Missing => return Ok(Err(place.missing("no such directory"))),
+        InputsDirectory::Unusable(why) => return Ok(Err(place.missing(why))),
     };
-    let file = match open_beneath(directory, input.name(), OFlags::RDONLY) {
-        Ok(file) => file,
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {
-            return missing("no such file");
-        }
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
-            return missing("the path crosses a symbolic link or a mount, which is not followed");
-        }
-        Err(errno) => return missing(&io::Error::from(errno).to_string()),
+    let opened = match open_original(directory, input) {
+        Ok(opened) => opened,
+        Err(why) => return Ok(Err(place.missing(&why))),
     };
-    let stat = fstat(&file).map_err(SpoolError::errno(&shown, "stat"))?;
-    if let Err(SpoolError::FileKind { kind, .. }) =
-        check_regular_file(&stat, &shown, AllowedLinks::Any)
-    {
-        let message = format!("input {}: {}: is {kind}", input.name(), shown.display());
-        return Ok(Err(Violation::error(Code::SpoolFileKind, message)));
+    make_directories(slot, input.name())?;
+    match input.is_tree() {
+        true => folder::stage(&place, &opened),
+        false => file::stage(&place, opened),
     }
-    let too_large = || {
-        let message =
-            format!("input {}: with it the inputs exceed limits.input_bytes_max", input.name());
-        let hint = "use smaller inputs, or raise limits.input_bytes_max in the policy";
-        Ok(Err(Violation::error(Code::LimitsOverPolicy, message).hint(hint)))
-    };
-    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > bytes_left {
-        return too_large();
-    }
-    make_parents(slot, input.name())?;
-    let to = slot.join(input.name());
-    let from = (&mut File::from(file), &*claimed.hashed);
-    let taken = stage_file(store, from, &to, input.sha256(), bytes_left);
-    let (sha256, bytes) = taken.map_err(SpoolError::io(&to, "copy the input"))?;
-    // The file may have grown since the stat.
-    if bytes > bytes_left {
-        return too_large();
-    }
-    if sha256 != *input.sha256() {
-        return Ok(Err(mismatch(input, sha256)));
-    }
-    Ok(Ok(bytes))
 }
 
-fn mismatch(input: &Input, found: Sha256) -> Violation {
-    let message =
-        format!("input {}: sha256 is {found}, the request says {}", input.name(), input.sha256());
-    let hint = "restore the approved file, or have the request approved with the new digest";
-    Violation::error(Code::InputsMismatch, message).hint(hint)
-}
-
-/// Makes an input's parent directories in the slot, accessible to the tool despite the umask.
-fn make_parents(slot: &Path, name: &str) -> Result<(), SpoolError> {
-    for (at, _) in name.match_indices('/') {
-        let path = slot.join(&name[..at]);
-        match DirBuilder::new().create(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(SpoolError::io(&path, "create")(error)),
-        }
-        let opened = fs::set_permissions(&path, Permissions::from_mode(0o755));
-        opened.map_err(SpoolError::io(&path, "set the mode of"))?;
-    }
-    Ok(())
-}
-
-/// Puts one input into the slot: the stored copy of its bytes if it exists, else a new copy.
-fn stage_file(
-    store: &InputStore,
-    (from, hashed): (&mut File, &HashProgress),
-    to: &Path,
-    wanted: &Sha256,
-    bytes_max: u64,
-) -> io::Result<HashedCopy> {
-    if let Some(mut stored) = store.link_to(wanted, to) {
-        let (poured, matching) = compare(from, &mut stored, bytes_max, hashed)?;
-        // An unapproved input is refused, and says nothing about the stored copy.
-        if matching == ContentMatch::Same || poured.0 != *wanted {
-            return Ok(poured);
-        }
-        tracing::warn!("{wanted}: the stored copy is damaged; replacing it");
-        store.delete(wanted);
-        fs::remove_file(to)?;
-        from.rewind()?;
-    }
-    let poured = match copy(from, to, bytes_max, hashed) {
-        // Stored inputs are the first files to be deleted when the disk is full.
-        Err(error) if Shortage::of(&error) == Some(Shortage::DiskSpace) => {
-            store.clear();
-            fs::remove_file(to)?;
-            from.rewind()?;
-            copy(from, to, bytes_max, hashed)?
-        }
-        copied => copied?,
+/// Opens a file or a folder of the submitter. The error is the reason for the message.
+fn open_original(directory: &OwnedFd, input: &Input) -> Result<OwnedFd, String> {
+    let (kind, missing) = match input.is_tree() {
+        true => (OFlags::DIRECTORY, "no such directory"),
+        false => (OFlags::empty(), "no such file"),
     };
-    if poured.0 == *wanted && poured.1 <= bytes_max {
-        store.store(wanted, to, poured.1);
-    }
-    Ok(poured)
-}
-
-fn copy(
-    from: &mut File,
-    to: &Path,
-    bytes_max: u64,
-    hashed: &HashProgress,
-) -> io::Result<HashedCopy> {
-    let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o444).open(to)?;
-    let poured = copy_hashed(from, &mut copy, bytes_max, hashed)?;
-    copy.set_permissions(Permissions::from_mode(0o444))?;
-    Ok(poured)
+    open_beneath(directory, input.path(), OFlags::RDONLY | kind).map_err(|errno| match errno {
+        Errno::NOENT | Errno::NOTDIR => missing.to_owned(),
+        Errno::LOOP | Errno::XDEV => {
+            "the path crosses a symbolic link or a mount, which is not followed".to_owned()
+        }
+        errno => io::Error::from(errno).to_string(),
+    })
 }

@@ -2,22 +2,25 @@
 //! rename. The code runs as the submitter, and the daemon trusts nothing of it. A request is
 //! submitted whole or not at all. A failed call removes only the files it made.
 
+mod folder;
 mod placing;
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use folder::place_folder;
 use placing::{
-    CreatedPath, already_waiting, create, fill, io_or_already_waiting, make_directory,
-    make_parents, place_file, place_whole, undo,
+    COPY, CreatedPath, already_waiting, io_or_already_waiting, make_directory, make_parents,
+    place_copy, place_file, place_whole, undo,
 };
 use policies::{AisFile, SignatureFile};
-use rustix::fs::{Access, Mode, OFlags, access, fstat};
+use rustix::fs::{Access, access};
 
 use crate::atomic_file::hidden_sibling;
-use crate::beneath::{AllowedLinks, check_regular_file, read_bounded};
+use crate::beneath::{AllowedLinks, read_bounded};
 use crate::error::SpoolError;
+use crate::own_file::open_file;
 use crate::sidecars::Sidecars;
 use crate::sync;
 
@@ -209,12 +212,18 @@ impl SubmissionFiles {
         let hidden = hidden_sibling(target).map_err(SpoolError::io(target, "create"))?;
         make_directory(&hidden).map_err(SpoolError::io(&hidden, "create"))?;
         made.push(CreatedPath::Tree(hidden.clone()));
-        for name in declared {
-            let to = hidden.join(name);
-            let from = self.open_input(name)?;
-            make_parents(&hidden, Path::new(name))
-                .and_then(|()| fill(&create(&to)?, from))
-                .map_err(SpoolError::io(&self.inputs.join(name), "copy into the spool"))?;
+        for &name in declared {
+            let folder = name.strip_suffix('/');
+            let path = folder.unwrap_or(name);
+            let (from, to) = (self.inputs.join(path), hidden.join(path));
+            make_parents(&hidden, Path::new(path)).map_err(SpoolError::io(&from, COPY))?;
+            match folder {
+                Some(_) => place_folder(&from, &to)?,
+                None => {
+                    let file = self.open_input(path)?;
+                    place_copy(&file, &to).map_err(SpoolError::io(&from, COPY))?;
+                }
+            }
         }
         sync::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "sync"))?;
         sync::rename_new(&hidden, target).map_err(io_or_already_waiting(target, "submit"))?;
@@ -225,18 +234,4 @@ impl SubmissionFiles {
 
 fn inputs_name(file_name: &str) -> String {
     format!("{}.inputs", file_name.strip_suffix(".md").unwrap_or(file_name))
-}
-
-/// Opens a user's own file. Links are followed, and the call never blocks.
-pub(crate) fn open_file(path: &Path) -> Result<File, SpoolError> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
-        Err(rustix::io::Errno::NXIO) => {
-            return Err(SpoolError::FileKind { path: path.to_owned(), kind: "a socket" });
-        }
-        opened => opened.map_err(SpoolError::errno(path, "open"))?,
-    };
-    let stat = fstat(&opened).map_err(SpoolError::errno(path, "stat"))?;
-    check_regular_file(&stat, path, AllowedLinks::Any)?;
-    Ok(opened.into())
 }

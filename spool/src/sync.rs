@@ -27,13 +27,14 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
-/// Makes a tree durable: every file, then every directory, from the leaves up.
+/// Makes a tree durable: every file, then every directory with its links, from the leaves up.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
             sync_tree(&entry.path())?;
-        } else {
+        } else if !kind.is_symlink() {
             // Others may write in some trees: never follow or wait for an object of theirs.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
             File::from(open(entry.path(), flags | OFlags::CLOEXEC, Mode::empty())?).sync_all()?;

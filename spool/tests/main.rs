@@ -1,5 +1,6 @@
 //! Tests of the spool, on a real disk and in a model.
 
+mod folders;
 mod model;
 mod permissions;
 mod recover;

@@ -6,17 +6,18 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use model::{Sha256, Sha256Stream};
-use rustix::fs::{AtFlags, FileType, Stat, fstat, readlinkat, statat};
+use rustix::fs::{AtFlags, FileType, fstat, readlinkat, statat};
 
+use crate::entry::{
+    FIRST_LINE, check_file, check_target, directory_line, file_line, is_executable, is_unchanged,
+    link_line, plain, refused_kind,
+};
 use crate::error::TreeError;
 use crate::limits::TreeLimits;
 use crate::links::LinkRule;
 use crate::walk::{ListedNames, NameStack, open_directory, open_file};
 
-const FIRST_LINE: &[u8] = b"toolexec-tree 1\n";
 const CHUNK: usize = 128 * 1024;
-const EXECUTE_BITS: u32 = 0o111;
-const SET_ID_BITS: u32 = 0o6000;
 
 /// The digest of a tree and its totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,9 +161,9 @@ impl<'a> TreeDigest<'a> {
         }
         let name = self.names.name(index);
         self.path.push_str(&name.to_string_lossy());
-        match name.to_str().is_ok_and(is_plain) {
-            true => Ok(()),
-            false => Err(TreeError::Name { path: self.path.clone() }),
+        match plain(name) {
+            Some(_) => Ok(()),
+            None => Err(TreeError::Name { path: self.path.clone() }),
         }
     }
 
@@ -180,15 +181,14 @@ impl<'a> TreeDigest<'a> {
         }
         let stat = statat(fd, self.names.name(index), AtFlags::SYMLINK_NOFOLLOW);
         let stat = stat.map_err(|error| self.failed("stat", error))?;
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => return self.file(fd, index),
-            FileType::Directory => return self.subdirectory(fd, index, depth),
-            FileType::Symlink => return self.link(fd, index, depth),
-            FileType::Fifo => "a FIFO",
-            FileType::Socket => "a socket",
-            _ => "a device",
-        };
-        Err(TreeError::FileKind { path: self.path.clone(), kind })
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => self.file(fd, index),
+            FileType::Directory => self.subdirectory(fd, index, depth),
+            FileType::Symlink => self.link(fd, index, depth),
+            other => {
+                Err(TreeError::FileKind { path: self.path.clone(), kind: refused_kind(other) })
+            }
+        }
     }
 
     fn subdirectory(
@@ -201,55 +201,41 @@ impl<'a> TreeDigest<'a> {
         let below = below.map_err(|error| self.failed("open", error))?;
         let sha256 = self.directory(below.as_fd(), depth)?;
         self.directories += 1;
-        Ok(format!("d\t{sha256}\t{}\n", self.name()))
+        Ok(directory_line(sha256, self.name()))
     }
 
     fn link(&mut self, fd: BorrowedFd<'_>, index: usize, depth: u32) -> Result<String, TreeError> {
         let target = readlinkat(fd, self.names.name(index), Vec::<u8>::new());
         let target = target.map_err(|error| self.failed("read the link", error))?;
-        let Some(target) = target.into_string().ok().filter(|target| is_plain(target)) else {
-            return Err(TreeError::LinkTarget { path: self.path.clone() });
-        };
         let levels = depth.saturating_sub(1).saturating_sub(self.levels_above);
-        if !self.rule.allows(&target, levels) {
-            return Err(TreeError::LinkLeaves { path: self.path.clone(), target });
-        }
+        let target = check_target(&target, self.rule, levels, &self.path)?;
         self.links += 1;
-        Ok(format!("l\t{target}\t{}\n", self.name()))
+        Ok(link_line(target, self.name()))
     }
 
     fn file(&mut self, fd: BorrowedFd<'_>, index: usize) -> Result<String, TreeError> {
         let file = open_file(fd, self.names.name(index));
         let file = file.map_err(|error| self.failed("open", error))?;
         let before = fstat(&file).map_err(|error| self.failed("stat", error))?;
-        let bytes = self.check_file(&before)?;
+        let bytes = check_file(&before, &self.path)?;
+        self.check_bytes(bytes)?;
         let sha256 = self.hash(&file, bytes)?;
         let after = fstat(&file).map_err(|error| self.failed("stat again", error))?;
         if !is_unchanged(&before, &after) {
             return Err(TreeError::Changed { path: self.path.clone() });
         }
-        let executable = before.st_mode & EXECUTE_BITS != 0;
+        let executable = is_executable(&before);
         self.files += 1;
         self.bytes += bytes;
         (self.on_file)(&TreeFile { path: &self.path, sha256, executable, bytes });
-        let kind = if executable { 'x' } else { 'f' };
-        Ok(format!("{kind}\t{bytes}\t{sha256}\t{}\n", self.name()))
+        Ok(file_line(executable, bytes, sha256, self.name()))
     }
 
-    /// Returns the size of an open file that the tree may have.
-    fn check_file(&self, stat: &Stat) -> Result<u64, TreeError> {
-        let path = || self.path.clone();
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(TreeError::Changed { path: path() });
-        }
-        if stat.st_mode & SET_ID_BITS != 0 {
-            return Err(TreeError::SetId { path: path() });
-        }
-        let bytes = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+    fn check_bytes(&self, bytes: u64) -> Result<(), TreeError> {
         let bytes_max = self.limits.bytes_max;
         match self.bytes.checked_add(bytes).is_some_and(|total| total <= bytes_max) {
-            true => Ok(bytes),
-            false => Err(TreeError::TooManyBytes { path: path(), bytes_max }),
+            true => Ok(()),
+            false => Err(TreeError::TooManyBytes { path: self.path.clone(), bytes_max }),
         }
     }
 
@@ -271,17 +257,4 @@ impl<'a> TreeDigest<'a> {
             _ => Err(TreeError::Changed { path: self.path.clone() }),
         }
     }
-}
-
-/// Returns whether a write between the two can be excluded.
-fn is_unchanged(before: &Stat, after: &Stat) -> bool {
-    let version = |stat: &Stat| {
-        (stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_ctime, stat.st_ctime_nsec)
-    };
-    version(before) == version(after)
-}
-
-/// Returns whether a name or target can be part of a line.
-fn is_plain(text: &str) -> bool {
-    !text.chars().any(char::is_control)
 }

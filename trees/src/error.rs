@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use model::escape_line;
+use rustix::io::Errno;
 
 /// A tree without digest or stamp. Each `path` is relative to the top, which is empty itself.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ pub enum TreeError {
         /// The limit.
         depth_max: u32,
     },
-    /// The file changed while it was read.
+    /// The file changed while it was read, or another entry replaced it.
     Changed {
         /// The file.
         path: String,
@@ -76,6 +77,26 @@ pub enum TreeError {
 }
 
 impl TreeError {
+    /// Returns a function that makes the error of a system call on the entry of this name. Like
+    /// every name of a walk, it is a path once [`Self::below`] has added the directories.
+    pub(crate) fn failed<E: Into<io::Error>>(
+        name: &str,
+        act: &'static str,
+    ) -> impl FnOnce(E) -> Self {
+        move |error| Self::Io { path: name.to_owned(), act, error: error.into() }
+    }
+
+    /// Returns a function that makes the error of opening an entry whose kind was read before.
+    pub(crate) fn unopened(name: &str) -> impl FnOnce(io::Error) -> Self {
+        move |error| match Errno::from_io_error(&error) {
+            // Another kind of entry has replaced it.
+            Some(Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => {
+                Self::Changed { path: name.to_owned() }
+            }
+            _ => Self::failed(name, "open")(error),
+        }
+    }
+
     /// Returns the error with its path below a directory of this name.
     pub(crate) fn below(mut self, directory: &str) -> Self {
         let path = self.path_mut();

@@ -127,16 +127,7 @@ impl<'a> StampWalk<'a> {
     }
 
     fn list(&mut self, fd: BorrowedFd<'_>) -> Result<ListedNames, TreeError> {
-        let entries_max = self.limits.entries_max;
-        let too_many = || TreeError::TooManyEntries { path: String::new(), entries_max };
-        let left = entries_max.saturating_sub(self.entries.load(Ordering::Relaxed));
-        let listed = self.names.list(fd, left).map_err(|error| failed(c"", "list", error))?;
-        let names = listed.ok_or_else(too_many)?;
-        let before = self.entries.fetch_add(names.count(), Ordering::Relaxed);
-        match before.saturating_add(names.count()) <= entries_max {
-            true => Ok(names),
-            false => Err(too_many()),
-        }
+        self.names.list_counted(fd, self.entries, self.limits.entries_max)
     }
 
     fn stat(&self, fd: BorrowedFd<'_>, index: usize) -> Result<Stat, TreeError> {

@@ -6,18 +6,22 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Mode, OFlags, RawDir, openat};
+use rustix::path::Arg;
+
+use crate::error::TreeError;
 
 /// Names of some hundred entries, which most directories have at most.
 const LISTING_BYTES: usize = 32 * 1024;
 
-pub(crate) fn open_directory(at: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+pub(crate) fn open_directory(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(at, name, flags, Mode::empty())?)
 }
 
-pub(crate) fn open_file(at: BorrowedFd<'_>, name: &CStr) -> io::Result<File> {
+pub(crate) fn open_file(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<File> {
     // NONBLOCK, NOCTTY: the file may have been replaced by a FIFO or a terminal.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(File::from(openat(at, name, flags | OFlags::CLOEXEC, Mode::empty())?))
@@ -80,6 +84,25 @@ impl NameStack {
         }
         self.sort_from(first);
         Ok(Some(ListedNames { indices: first..self.names.len(), bytes_before }))
+    }
+
+    /// Lists a directory as [`Self::list`] does, and adds its entries to those that all threads
+    /// have `seen`. The path of an error is that of the directory: empty.
+    pub(crate) fn list_counted(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        seen: &AtomicU64,
+        entries_max: u64,
+    ) -> Result<ListedNames, TreeError> {
+        let too_many = || TreeError::TooManyEntries { path: String::new(), entries_max };
+        let failed = |error| TreeError::Io { path: String::new(), act: "list", error };
+        let left = entries_max.saturating_sub(seen.load(Ordering::Relaxed));
+        let names = self.list(directory, left).map_err(failed)?.ok_or_else(too_many)?;
+        let before = seen.fetch_add(names.count(), Ordering::Relaxed);
+        match before.saturating_add(names.count()) <= entries_max {
+            true => Ok(names),
+            false => Err(too_many()),
+        }
     }
 
     /// A NUL is less than any byte of a name, so the order is that of the names without it.

@@ -3,7 +3,7 @@
 use model::{Sha256, SourceSpan, TextLine, quote};
 
 use crate::code::Code;
-use crate::declarations::{Declaration, Declarations};
+use crate::declarations::{Declaration, Declarations, is_tree, path_of};
 use crate::report::Report;
 use crate::sections::Section;
 
@@ -55,7 +55,7 @@ fn unlisted<'d, T>(
     named: &mut Vec<&str>,
 ) -> Vec<&'d Declaration<T>> {
     named.sort_unstable();
-    declared.iter().filter(|item| named.binary_search(&item.path.as_str()).is_err()).collect()
+    declared.iter().filter(|item| named.binary_search(&path_of(&item.path)).is_err()).collect()
 }
 
 /// The declarations sorted by path, so that a lookup does not scan them all.
@@ -64,16 +64,24 @@ struct DeclarationIndex<'d, T>(Vec<&'d Declaration<T>>);
 impl<'d, T> DeclarationIndex<'d, T> {
     fn of(declared: &'d [Declaration<T>]) -> Self {
         let mut sorted: Vec<&Declaration<T>> = declared.iter().collect();
-        sorted.sort_by(|a, b| a.path.cmp(&b.path));
+        sorted.sort_by(|a, b| path_of(&a.path).cmp(path_of(&b.path)));
         Self(sorted)
     }
 
     /// Returns every declaration of this path; an invalid request may have several.
     fn of_path(&self, path: &str) -> &[&'d Declaration<T>] {
-        let from = self.0.partition_point(|item| item.path.as_str() < path);
+        let from = self.0.partition_point(|item| path_of(&item.path) < path);
         let rest = self.0.get(from..).unwrap_or_default();
-        let length = rest.partition_point(|item| item.path == path);
+        let length = rest.partition_point(|item| path_of(&item.path) == path);
         rest.get(..length).unwrap_or_default()
+    }
+
+    /// Returns whether the path is declared, or is below a declared folder.
+    fn covers(&self, path: &str) -> bool {
+        let is_folder = |above: &str| self.of_path(above).iter().any(|item| is_tree(&item.path));
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        !self.of_path(path).is_empty()
+            || (path.split('/').all(|part| part != "..") && above.any(is_folder))
     }
 }
 
@@ -110,7 +118,7 @@ fn undeclared_paths<'a, T>(
     const REPORTED_PER_LINE_MAX: usize = 50;
     paths
         .iter()
-        .filter(|(path, _)| known.of_path(path).is_empty())
+        .filter(|(path, _)| !known.covers(path))
         .take(REPORTED_PER_LINE_MAX)
         .map(|(path, at)| (*path, line.span_at(*at)))
         .collect()

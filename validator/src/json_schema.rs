@@ -74,10 +74,9 @@ fn value_of(key: RequestKey, sentence: &Value) -> Value {
         RequestKey::CpuLimit => cores(),
         RequestKey::MemoryLimitMb => whole(MEMORY_MIB_MAX),
         RequestKey::TimeLimitSec => whole(TIME_SEC_MAX),
-        RequestKey::Inputs => list(record(&[
-            ("name", text(&format!("^{}$", path()))),
-            ("sha256", text("^[0-9A-Fa-f]{64}$")),
-        ])),
+        RequestKey::Inputs => {
+            list(record(&[("name", input_name()), ("sha256", text("^[0-9A-Fa-f]{64}$"))]))
+        }
         RequestKey::OutputsExpected => list(record(&[
             ("path", text(&format!("^(/out/)?{}$", path()))),
             ("description", json!({ "type": "string" })),
@@ -171,6 +170,11 @@ pub(crate) fn record(fields: &[(&str, Value)]) -> Value {
         "properties": properties,
         "additionalProperties": false,
     })
+}
+
+/// Returns the schema of the name of an input. That of a folder ends with `/`.
+pub(crate) fn input_name() -> Value {
+    text(&format!("^{}/?$", path()))
 }
 
 /// Returns the pattern of a path of an input or below /out.

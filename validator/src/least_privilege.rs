@@ -3,7 +3,7 @@
 use model::{Sha256, SourceSpan};
 
 use crate::code::Code;
-use crate::declarations::Declaration;
+use crate::declarations::{Declaration, is_tree, path_of};
 use crate::fields::FrontMatterFields;
 use crate::network::HostPort;
 use crate::paths;
@@ -14,7 +14,8 @@ use crate::violation::Violation;
 const SOURCE_SUFFIXES: [&str; 11] =
     [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".go", "package.json"];
 
-/// Warns about inputs that no word of the command names. A source beside a named one is used.
+/// Warns about inputs that no word of the command names. A source beside a named one is used, and a
+/// folder may have sources.
 pub(crate) fn check_inputs(argv: &[String], inputs: &[Declaration<Sha256>], report: &mut Report) {
     let Some(named) = NamedInputs::of(argv) else { return };
     let runs_source = inputs.iter().any(|input| is_source(&input.path) && named.has(&input.path));
@@ -29,7 +30,7 @@ pub(crate) fn check_inputs(argv: &[String], inputs: &[Declaration<Sha256>], repo
 }
 
 fn is_source(path: &str) -> bool {
-    SOURCE_SUFFIXES.iter().any(|end| path.ends_with(end))
+    is_tree(path) || SOURCE_SUFFIXES.iter().any(|end| path.ends_with(end))
 }
 
 /// The names below /in that a command mentions.
@@ -57,12 +58,26 @@ impl<'a> NamedInputs<'a> {
         Some(Self { runs })
     }
 
-    /// Returns true if the command names the path, a directory above it, or its Python module.
-    fn has(&self, path: &str) -> bool {
+    /// Returns true if the command names the path, a directory above it, or its Python module. A
+    /// folder is named by anything in it.
+    fn has(&self, name: &str) -> bool {
+        let path = path_of(name);
         let known = |name: &str| self.runs.binary_search(&name).is_ok();
         let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
         let module = path.strip_suffix(".py").map(|path| path.replace('/', "."));
-        known(path) || above.into_iter().any(known) || module.is_some_and(|name| known(&name))
+        known(path)
+            || above.into_iter().any(known)
+            || module.is_some_and(|name| known(&name))
+            || (is_tree(name) && self.has_in(path))
+    }
+
+    /// Returns true if the command names a path in the folder, or a Python module of it.
+    fn has_in(&self, folder: &str) -> bool {
+        let begins = |start: String| {
+            let at = self.runs.partition_point(|run| *run < start.as_str());
+            self.runs.get(at).is_some_and(|run| run.starts_with(&start))
+        };
+        begins(format!("{folder}/")) || begins(format!("{}.", folder.replace('/', ".")))
     }
 }
 

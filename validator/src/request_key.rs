@@ -18,7 +18,7 @@ model::closed_set! {
         CpuLimit = "cpu_limit": "Processor cores, such as \"2\" or \"0.5\".",
         MemoryLimitMb = "memory_limit_mb": "Memory in MiB.",
         TimeLimitSec = "time_limit_sec": "Wall time in seconds.",
-        Inputs = "inputs": "The files below /in, each with its SHA-256; `[]` for none.",
+        Inputs = "inputs": "The files and folders below /in, each with its SHA-256; a folder ends with `/`; `[]` for none.",
         OutputsExpected = "outputs_expected": "The files that the tool writes below /out; `[]` for none.",
         Constraints = "constraints": "The constraints. The three of the schema are enforced; others are only stated.",
         Backend = "backend": "The backend to run in; the policy's default if the key is missing.",

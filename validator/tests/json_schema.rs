@@ -107,7 +107,7 @@ proptest! {
 }
 
 /// Edits of the valid request that the check and the schema both refuse.
-const WRONG: [(&str, &str); 52] = [
+const WRONG: [(&str, &str); 54] = [
     ("160501Z-python-stats\"", "160501Z-python.stats\""),
     ("tool_request", "tool_result"),
     ("request_type: tool_request\n", ""),
@@ -149,6 +149,8 @@ const WRONG: [(&str, &str); 52] = [
     ("time_limit_sec: 120", "time_limit_sec: 31622401"),
     ("name: \"input.csv\"", "name: \"/in/input.csv\""),
     ("name: \"input.csv\"", "name: \"a/b/c/d/e/f/g/h/i\""),
+    ("name: \"input.csv\"", "name: \"input.csv//\""),
+    ("name: \"input.csv\"", "name: \"/\""),
     ("  - name: \"input.csv\"", "  - name: \"input.csv\"\n    y: 1"),
     ("path: \"output.json\"", "path: \"../output.json\""),
     ("path: \"output.json\"", "path: \"a/\""),

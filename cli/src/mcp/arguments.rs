@@ -102,7 +102,8 @@ pub(super) struct DraftArguments {
     /// gives you its reference.
     #[serde(default)]
     pub(super) environment: Option<EnvironmentArgument>,
-    /// The files that the command reads as /in/NAME, including scripts. Each must be given here.
+    /// The files that the command reads as /in/NAME, including scripts. Each must be given here;
+    /// folders cannot be given.
     #[serde(default)]
     pub(super) inputs: Vec<InputArgument>,
     /// The files that the command writes as /out/PATH

@@ -17,7 +17,7 @@ use super::server_state::ServerState;
 use super::write_quota::disk_usage;
 use crate::args::Format;
 use crate::commands::request::draft::{
-    DraftCommand, DraftInput, create_draft, create_standing_draft, lint,
+    DraftCommand, DraftContent, DraftInput, create_draft, create_standing_draft, lint,
 };
 use crate::failure::Failure;
 
@@ -42,7 +42,7 @@ pub(super) fn draft(
     let inputs = arguments.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
-        .map(|input| input.file.metadata().map(|file| file.len()))
+        .map(DraftInput::bytes)
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| Failure::Message(format!("inputs: {error}; help: call again")))?;
     let typed = draft_command(state, arguments)?;
@@ -148,6 +148,9 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
 fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
     let name = &input.name;
     let wrong = |what: &str| Failure::Message(format!("inputs: {name}: {what}"));
+    if name.ends_with('/') {
+        return Err(wrong("the name of a folder; help: give each file with its path"));
+    }
     let decoded = match (&input.text, &input.base64) {
         (Some(text), None) => text.clone().into_bytes(),
         (None, Some(base64)) => {
@@ -163,7 +166,7 @@ fn open(input: &InputArgument) -> Result<DraftInput, Failure> {
         Ok(file)
     };
     let file = written().map_err(|error| wrong(&format!("{error}; help: call again")))?;
-    Ok(DraftInput { name: name.clone(), file })
+    Ok(DraftInput { name: name.clone(), content: DraftContent::File(file) })
 }
 
 fn check_draft_count(state: &ServerState) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! Output: answers to stdout, everything else to stderr. If the reader closes stdout early (`|
 //! head`), printing stops, but the command continues and its exit status is unchanged.
 
+pub(crate) mod figures;
 pub(crate) mod human;
 pub(crate) mod page;
 pub(crate) mod pager;

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use model::{Sha256, UtcTime};
+use records::reason_with_help;
 use trees::{BuildFacts, SourceFacts, TreeLimits};
 
 use super::*;
@@ -92,19 +93,30 @@ fn a_stored_environment_is_opened_by_its_digest() {
     assert_eq!(opened.variables["PYTHONPATH"], "/cache/env");
     assert_eq!(opened.needs["python"], "3.11");
     assert_eq!(opened.tree, scene.stored("content/tree"));
-    assert_eq!(start_fault(&scene.named, &scene.store), None);
-    let none = evidence(None, &scene.store);
-    assert!(matches!(none, EnvironmentEvidence::Unnamed));
+    assert!(start_fault(&opened, &scene.store).is_none());
+    let stated = stated(Some(&scene.named), &scene.store);
+    assert_eq!(stated, EnvironmentEvidence::Opened(Box::new(opened.clone())));
+    assert_eq!(evidence(None, &scene.store), EnvironmentEvidence::Unnamed);
 
     // The digest decides; the name is for people.
     let name = "other".parse().unwrap();
     let renamed = EnvironmentReference { name, ..scene.named.clone() };
-    assert_eq!(start_fault(&renamed, &scene.store), None);
+    let renamed = OpenedEnvironment { reference: renamed, ..opened.clone() };
+    assert!(start_fault(&renamed, &scene.store).is_none());
     let sha256 = Sha256::of(b"another");
     let other = EnvironmentReference { sha256, ..scene.named.clone() };
-    let fault = start_fault(&other, &scene.store).unwrap();
-    let place = format!("environment {other}: it is not in {}; help: ", scene.store.display());
-    assert!(fault.starts_with(&place) && fault.contains("`toolexec env import`"), "{fault}");
+    let fault = start_fault(
+        &OpenedEnvironment { reference: other.clone(), ..opened.clone() },
+        &scene.store,
+    )
+    .unwrap();
+    let place = format!("x-environment: {other}: it is not in {}", scene.store.display());
+    assert!(fault.message.starts_with(&place), "{fault:?}");
+
+    // What the decision used must be what the environment states.
+    let programs = BTreeMap::new();
+    let fault = start_fault(&OpenedEnvironment { programs, ..opened }, &scene.store).unwrap();
+    assert!(fault.message.ends_with("its files changed after it was built"), "{fault:?}");
 }
 
 #[test]
@@ -116,24 +128,26 @@ fn a_root_environment_is_opened_as_one() {
 #[test]
 fn a_changed_environment_is_refused_until_its_files_have_their_digest() {
     let scene = EnvironmentScene::new("changed", EnvironmentKind::Libraries);
+    let decided = scene.open().unwrap();
     scene.overwrite("rows = {}\n");
     let why = scene.open().err().unwrap();
     assert_eq!(why, "its files changed after it was built");
-    let fault = start_fault(&scene.named, &scene.store).unwrap();
-    assert!(fault.contains(&why) && fault.contains("; help: "), "{fault}");
+    let fault = start_fault(&decided, &scene.store).unwrap();
+    assert!(fault.message.ends_with(&why) && fault.hint.is_some(), "{fault:?}");
     scene.overwrite(FILE);
-    assert_eq!(start_fault(&scene.named, &scene.store), None);
+    assert!(start_fault(&decided, &scene.store).is_none());
 }
 
 #[test]
 fn a_host_without_a_store_has_no_environment() {
     let scene = EnvironmentScene::new("missing", EnvironmentKind::Libraries);
     let elsewhere = scene.top.join("elsewhere");
-    let why = start_fault(&scene.named, &elsewhere).unwrap();
-    assert!(why.contains("it is not in "), "{why}");
+    let decided = scene.open().unwrap();
+    let missing = |found: Option<Violation>| found.unwrap().message.contains("it is not in ");
+    assert!(missing(start_fault(&decided, &elsewhere)));
     create_store(&elsewhere);
     assert!(elsewhere.is_dir());
-    assert!(start_fault(&scene.named, &elsewhere).unwrap().contains("it is not in "));
+    assert!(missing(start_fault(&decided, &elsewhere)));
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl RequestContext<'_> {
             false => EnvironmentDigests::default(),
         };
         let nonces_used = uses_ais.then(|| self.host.spool.used_nonces());
-        let environment = environments::evidence(request.environment(), &self.host.environments);
+        let environment = environments::stated(request.environment(), &self.host.environments);
         let evidence = DecisionEvidence {
             permission,
             environment: &environment,

@@ -132,7 +132,7 @@ impl RequestContext<'_> {
         self.refuse_staged(staged, violations, violation)
     }
 
-    fn refuse_staged<T>(
+    pub(super) fn refuse_staged<T>(
         &self,
         staged: Staged,
         mut violations: Vec<Violation>,

@@ -15,11 +15,9 @@ mod programs;
 mod python;
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
-use trees::{EnvironmentContent, EnvironmentKind, LinkRule, SourceFacts, digest_tree};
+use trees::{EnvironmentContent, EnvironmentKind, LinkRule, SourceFacts};
 
 pub use directory::copy_directory;
 pub use error::SourceError;
@@ -60,12 +58,8 @@ fn copy(
 ) -> Result<BuiltTree, SourceError> {
     events(BuildEvent::Step(SourceStep::Copying));
     let mut progress = |bytes| events(BuildEvent::Bytes(bytes));
-    copy_directory(source, into, &tools.limits, &mut progress)?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let top = rustix::fs::open(into, flags, Mode::empty());
-    let top = top.map_err(|errno| SourceError::io(into)(errno.into()))?;
-    let tree = digest_tree(top.as_fd(), LinkRule::Inside, &tools.tree_limits(), &mut |_| {});
-    let sha256 = tree.map_err(|error| SourceError::Tree(source.to_owned(), error))?.sha256;
+    let limits = tools.tree_limits();
+    let sha256 = copy_directory(source, into, LinkRule::Inside, &limits, &mut progress)?;
     let mut programs = programs::ProgramList::new(into)?;
     programs.add("bin")?;
     let content = EnvironmentContent {

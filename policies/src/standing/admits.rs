@@ -15,7 +15,7 @@ use super::difference::{StandingDifference, StandingLimit};
 pub struct InputSize<'n> {
     /// The name of the input.
     pub name: &'n str,
-    /// Its size in bytes.
+    /// Its size in bytes; that of a folder is the sum of its files.
     pub bytes: u64,
 }
 

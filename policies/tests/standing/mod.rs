@@ -99,6 +99,7 @@ const CHANGES: &[(&str, Change, &str)] = &[
         NOT_A_REQUEST,
     ),
     ("a module beside it", |it| it.add("pandas.py", 7), "`pandas.py` is not foreseen"),
+    ("a folder for a table", |it| it.add("sales-2.csv/", 7), "`sales-2.csv/` is not foreseen"),
     ("a name of another form", |it| it.add("people.csv", 7), "`people.csv` is not foreseen"),
     ("a table too large", |it| it.inputs[1].2 = Some((8 << 20) + 1), "`sales-1.csv` is too large"),
     ("a size that is unknown", |it| it.inputs[1].2 = None, "is too large"),
@@ -180,6 +181,30 @@ fn only_the_same_environment_is_admitted() {
     for other in [None, Some(environment("charts", "2")), Some(environment("plots", "1"))] {
         let found = differences_of(other.clone());
         assert_eq!(found, ["environment: not that of the standing approval"], "{other:?}");
+    }
+}
+
+/// The digest of a folder is that of its tree, and its size that of all its files.
+#[test]
+fn a_fixed_folder_is_compared_as_a_file() {
+    let mut case = StandingCase::means();
+    let folder = format!("[{{\"name\": \"rates/\", \"sha256\": \"{}\"}}, ", digest(b"tree"));
+    case.inputs = case.inputs.replacen('[', &folder, 1);
+    let standing = case.parse();
+    let differences_of = |name: &str, content: &[u8], bytes: u64| {
+        let mut request = TestRequest::means();
+        request.inputs.push((name.to_owned(), digest(content), Some(bytes)));
+        differences(&standing, &request, "desk-1").unwrap().join("\n")
+    };
+    assert_eq!(differences_of("rates/", b"tree", 7), "");
+    let other = differences_of("rates/", b"other", 7);
+    assert_eq!(other, "inputs: `rates/` has other bytes");
+    let large = differences_of("rates/", b"tree", 9 << 20);
+    assert_eq!(large, "inputs_bytes_max: the request's is higher");
+    for name in ["rates", "RATES/", "rates/a"] {
+        let found = differences_of(name, b"tree", 7);
+        assert!(found.contains(&format!("`{name}` is not foreseen")), "{found}");
+        assert!(found.contains("`rates/` is missing"), "{found}");
     }
 }
 

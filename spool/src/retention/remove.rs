@@ -1,7 +1,7 @@
 //! Removes expired entries in an order that is safe under crashes: the mark, the hidden name, the
 //! removal. The caller is the daemon, or the only process that uses the spool.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use model::{Sha256Stream, UtcTime};
 use super::marks::mark;
 use super::scan::each_name;
 use super::{ExpiredEntry, HIDDEN_PREFIX, RetentionKind, RetentionPolicy};
+use crate::beneath::{remove_tree, try_remove_tree};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::paths::Spool;
@@ -80,9 +81,7 @@ impl Spool {
                 Ok(())
             })?;
             for path in hidden {
-                if let Err(error) = fs::remove_dir_all(&path) {
-                    tracing::warn!("{}: remove: {error}", path.display());
-                }
+                remove_tree(&path);
             }
         }
         Ok(())
@@ -106,7 +105,7 @@ fn remove(one: &ExpiredEntry) -> RemovalOutcome {
         return RemovalOutcome::Failed(SpoolError::io(&one.path, "rename")(error));
     }
     reach(Failpoint::RetentionHidden);
-    if let Err(error) = fs::remove_dir_all(&hidden) {
+    if let Err(error) = try_remove_tree(&hidden) {
         return RemovalOutcome::Failed(SpoolError::io(&hidden, "remove")(error));
     }
     reach(Failpoint::RetentionRemoved);

@@ -13,7 +13,12 @@ use crate::error::SpoolError;
 
 /// The daemon reads files through the group, and removes the ones that it has taken.
 const FILE_MODE: u32 = 0o640;
+/// A file with any execute bit keeps one, because the digest of a folder covers it.
+const PROGRAM_MODE: u32 = 0o750;
 const DIRECTORY_MODE: u32 = 0o770;
+
+/// The operation on an input, for messages.
+pub(super) const COPY: &str = "copy into the spool";
 
 /// An object that this call has made in the spool.
 pub(super) enum CreatedPath {
@@ -28,7 +33,7 @@ pub(super) fn place_file(
 ) -> Result<(), SpoolError> {
     let file = create(path).map_err(io_or_already_waiting(path, "create"))?;
     made.push(CreatedPath::File(path.to_owned()));
-    let filled = fill(&file, bytes).and_then(|()| file.sync_all());
+    let filled = fill(&file, bytes, FILE_MODE).and_then(|()| file.sync_all());
     filled.map_err(SpoolError::io(path, "write"))
 }
 
@@ -47,14 +52,20 @@ pub(super) fn place_whole(
     Ok(())
 }
 
-pub(super) fn create(path: &Path) -> io::Result<File> {
+/// Copies an open file.
+pub(super) fn place_copy(from: &File, to: &Path) -> io::Result<()> {
+    let is_program = from.metadata()?.permissions().mode() & 0o111 != 0;
+    fill(&create(to)?, from, if is_program { PROGRAM_MODE } else { FILE_MODE })
+}
+
+fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
 }
 
-pub(super) fn fill(mut file: &File, mut from: impl io::Read) -> io::Result<()> {
+fn fill(mut file: &File, mut from: impl io::Read, mode: u32) -> io::Result<()> {
     io::copy(&mut from, &mut file)?;
     // Regardless of the submitter's umask.
-    file.set_permissions(Permissions::from_mode(FILE_MODE))
+    file.set_permissions(Permissions::from_mode(mode))
 }
 
 pub(super) fn make_parents(root: &Path, name: &Path) -> io::Result<()> {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{ClaimId, Sha256, UtcTime};
 use policies::{Approved, Decision, DecisionEvidence, InstalledRuntimes, Policy, SubmissionOrigin};
 use spool::{Claimed, Spool, SpoolPaths, StageError, Staged};
-use validator::FileLocation;
+use validator::{FileLocation, Violation};
 
 const NOW: &str = "2026-02-09T17:00:00Z";
 const ID: &str = "TR-20260209-160501Z-stage";
@@ -64,8 +64,18 @@ impl SpoolScene {
 
     /// Claims an approved request that declares the input with this digest.
     pub(crate) fn claim(&self, spool: &Spool, sha256: &Sha256) -> (Approved, Claimed) {
+        self.claim_input(spool, "data.bin", sha256)
+    }
+
+    /// Claims an approved request that declares one input.
+    pub(crate) fn claim_input(
+        &self,
+        spool: &Spool,
+        name: &str,
+        sha256: &Sha256,
+    ) -> (Approved, Claimed) {
         let path = self.top.join(format!("{ID}.md"));
-        fs::write(&path, request(sha256)).unwrap();
+        fs::write(&path, request(name, sha256)).unwrap();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let id = ClaimId::from_random(u128::from(count).to_be_bytes());
         let (draft, claimed) = spool.claim_file(&path, Some(&self.top.join("inputs")), id).unwrap();
@@ -102,7 +112,18 @@ impl SpoolScene {
 
     /// Stages the input, approved with this digest. Returns the codes of the violations on failure.
     pub(crate) fn stage(&self, spool: &Spool, sha256: &Sha256) -> Result<Staged, Vec<String>> {
-        let (approved, claimed) = self.claim(spool, sha256);
+        let staged = self.stage_input(spool, "data.bin", sha256);
+        staged.map_err(|all| all.iter().map(|it| it.code.as_str().into_owned()).collect())
+    }
+
+    /// Stages an input. Returns the violations on failure.
+    pub(crate) fn stage_input(
+        &self,
+        spool: &Spool,
+        name: &str,
+        sha256: &Sha256,
+    ) -> Result<Staged, Vec<Violation>> {
+        let (approved, claimed) = self.claim_input(spool, name, sha256);
         let failed = match spool.stage(approved, claimed) {
             Ok(staged) => return Ok(staged),
             Err(failed) => *failed,
@@ -113,7 +134,7 @@ impl SpoolScene {
                 let slot = spool.staging().join(claimed.id().as_str());
                 assert!(!slot.exists(), "the slot of a refused request is still there");
                 spool.abandon(claimed);
-                Err(violations.iter().map(|it| it.code.as_str().into_owned()).collect())
+                Err(violations)
             }
         }
     }
@@ -128,15 +149,15 @@ pub(crate) fn sha256_of(path: &Path) -> Sha256 {
     Sha256::of(&fs::read(path).unwrap())
 }
 
-fn request(sha256: &Sha256) -> String {
+fn request(name: &str, sha256: &Sha256) -> String {
     format!(
         "---\nrequest_type: tool_request\nschema_version: 1\nrequest_id: \"{ID}\"\n\
          created_utc: \"2026-02-09T16:05:01Z\"\nrequested_by: human\napproved_by: alice\n\
          approved_utc: \"2026-02-09T16:12:00Z\"\npurpose: \"Look at a file.\"\nlanguage: python\n\
          network: none\ncpu_limit: \"1\"\nmemory_limit_mb: 64\ntime_limit_sec: 10\n\
-         inputs:\n  - name: data.bin\n    sha256: \"{sha256}\"\noutputs_expected: []\n\
+         inputs:\n  - name: \"{name}\"\n    sha256: \"{sha256}\"\noutputs_expected: []\n\
          constraints: []\n---\n\n## Command\n\npython -V\n\n## Input Files\n\n\
-         - /in/data.bin\n\n## Output Expectations\n\nNone.\n\n## Risk Assessment\n\n\
+         - /in/{name}\n\n## Output Expectations\n\nNone.\n\n## Risk Assessment\n\n\
          - Risk level: low\n- Justification: it looks\n- Data sensitivity: public\n\
          - Network rationale: none\n"
     )

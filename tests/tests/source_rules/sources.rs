@@ -15,7 +15,7 @@ pub(crate) const GRAPH: [(&str, &[&str]); 13] = [
     ("sandbox", &["model"]),
     ("egress", &[]),
     ("policies", &["model", "validator"]),
-    ("spool", &["model", "policies", "validator"]),
+    ("spool", &["model", "policies", "trees", "validator"]),
     ("records", &["model", "policies", "sandbox", "validator"]),
     (
         "daemon",

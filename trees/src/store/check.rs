@@ -63,6 +63,20 @@ impl EnvironmentStore {
         Ok(OpenEnvironment { sha256, content: facts, tree, path })
     }
 
+    /// Reads the facts of an environment, and returns them with the path of its tree. No file is
+    /// compared with its digest: [`Self::open_content`] must do so before the tree is used.
+    ///
+    /// # Errors
+    /// The environment does not exist, or its facts cannot be read.
+    pub fn read_content(
+        &self,
+        sha256: Sha256,
+    ) -> Result<(EnvironmentContent, PathBuf), StoreError> {
+        let stored = StoredDirectory::open(self, sha256)?;
+        let path = stored.content_path();
+        Ok((read_content(&stored.content()?, &path)?, path.join(TREE)))
+    }
+
     /// Digests the files of an environment. Returns its digest and the totals of its tree.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use trees::{LinkRule, digest_content, digest_tree};
 
-use crate::scene::{LIMITS, TreeScene, digest};
+use crate::scene::{LIMITS, TreeScene, copy, digest};
 use crate::script::digests_by_script;
 
 type TestDirectory = BTreeMap<&'static str, TestNode>;
@@ -153,6 +153,28 @@ fn the_script_agrees_on_generated_trees() {
     all.sort_by_key(|tree| format!("{tree:?}"));
     all.dedup();
     assert_eq!(different, all.len());
+}
+
+#[test]
+fn copies_of_generated_trees_have_their_digests() {
+    let scene = TreeScene::new();
+    for (number, directory) in generated(200).iter().enumerate() {
+        make(&scene, &number.to_string(), directory);
+        let from = scene.path(&number.to_string());
+        for (rule, to) in [(LinkRule::Root, "root"), (LinkRule::Inside, "inside")] {
+            let to = format!("{number}-{to}");
+            scene.directory(&to);
+            let to = scene.path(&to);
+            match (copy(&from, &to, rule, &LIMITS), digest(&from, rule, &LIMITS)) {
+                (Ok(copied), Ok(original)) => {
+                    assert_eq!(copied, original, "{}", from.display());
+                    assert_eq!(copied, digest(&to, rule, &LIMITS).unwrap(), "{}", from.display());
+                }
+                (Err(_), Err(_)) => assert_eq!(rule, LinkRule::Inside),
+                different => panic!("{}: {different:?}", from.display()),
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Tests of the digest and the stamp of a tree.
+//! Tests of the digest, the copy and the stamp of a tree.
 
+mod copy;
 mod generated;
 mod refused;
 mod scene;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Sha256;
-use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, digest_tree, stamp_tree};
+use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree, digest_tree, stamp_tree};
 
 pub(crate) const LIMITS: TreeLimits =
     TreeLimits { entries_max: 100_000, bytes_max: 1 << 30, depth_max: 64 };
@@ -86,4 +86,18 @@ pub(crate) fn digest(
 
 pub(crate) fn stamp(top: &Path, limits: &TreeLimits) -> Result<Sha256, TreeError> {
     stamp_tree(File::open(top).unwrap().as_fd(), limits)
+}
+
+/// Copies a directory into another, and compares the reported bytes with the total.
+pub(crate) fn copy(
+    from: &Path,
+    to: &Path,
+    rule: LinkRule,
+    limits: &TreeLimits,
+) -> Result<TreeSummary, TreeError> {
+    let (from, to) = (File::open(from).unwrap(), File::open(to).unwrap());
+    let mut reported: u64 = 0;
+    let copied = copy_tree(from.as_fd(), to.as_fd(), rule, limits, &mut |more| reported += more)?;
+    assert_eq!(reported, copied.bytes);
+    Ok(copied)
 }

@@ -74,7 +74,7 @@ pub(super) static NAME: RuleDoc = RuleDoc {
     why: "The name becomes a path below /in. Dots, slashes and unusual characters could lead out \
           of that directory or name a hidden file.",
     remedy: "Write the path below /in: up to 8 parts of letters, digits, `.`, `_` and `-`, none \
-             of them beginning with a dot.",
+             of them beginning with a dot. End the name of a folder with `/`.",
     examples: &[
         rejected(
             "out of the directory",
@@ -110,6 +110,14 @@ pub(super) static NAME: RuleDoc = RuleDoc {
                 Section("Input Files", "- /in/data/in-2.csv\n- /in/script.py"),
             ]),
         ),
+        accepted(
+            "a folder",
+            All(&[
+                Front("inputs", "inputs:\n  - name: \"repo/\"\n    sha256: \"«a1 × 32»\""),
+                Command("python -m unittest discover -s /in/repo/tests"),
+                Section("Input Files", "- /in/repo/"),
+            ]),
+        ),
         accepted("plain names", BOTH),
     ],
 };
@@ -121,7 +129,7 @@ pub(super) static DUPLICATE: RuleDoc = RuleDoc {
     source: "docs/writing-requests.md",
     why: "Two entries for one path do not define its bytes, and a path cannot be a file and a \
           folder at once.",
-    remedy: "Give each input its own path.",
+    remedy: "Give each input its own path. Leave out what a declared folder contains.",
     examples: &[
         rejected(
             "the same twice",
@@ -146,6 +154,23 @@ pub(super) static DUPLICATE: RuleDoc = RuleDoc {
                     ),
                 ),
                 Section("Input Files", "- /in/input.csv\n- /in/script.py\n- /in/script.py/a"),
+            ]),
+        ),
+        rejected(
+            "a folder and a file in it",
+            All(&[
+                Front(
+                    "inputs",
+                    concat!(
+                        inputs!("«a1 × 32»"),
+                        "\n  - name: \"repo/\"\n    sha256: \"«a1 × 32»\"",
+                        "\n  - name: \"repo/rates.csv\"\n    sha256: \"«b2 × 32»\""
+                    ),
+                ),
+                Section(
+                    "Input Files",
+                    "- /in/input.csv\n- /in/script.py\n- /in/repo/\n- /in/repo/rates.csv",
+                ),
             ]),
         ),
         accepted(

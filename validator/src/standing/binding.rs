@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::model::{StandingInput, StandingTerms, TemplateWord, WordValue};
+use crate::declarations::path_of;
 
 /// The values that a command has chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -71,10 +72,12 @@ fn bind_inputs(
     errors: &mut Vec<BindingError>,
 ) {
     for (index, name) in inputs.iter().enumerate() {
-        let twice = inputs.iter().take(index).any(|other| other.eq_ignore_ascii_case(name));
-        // A pattern never covers the name of a fixed file, in any case of its letters.
+        let path = path_of(name);
+        let is_same = |other: &str| path_of(other).eq_ignore_ascii_case(path);
+        let twice = inputs.iter().take(index).any(|other| is_same(other));
+        // A pattern never covers the name of a fixed input, in any case of its letters.
         let fixed = terms.inputs.iter().find_map(|input| match input {
-            StandingInput::Fixed(fixed) if fixed.name().eq_ignore_ascii_case(name) => Some(fixed),
+            StandingInput::Fixed(fixed) if is_same(fixed.name()) => Some(fixed),
             _ => None,
         });
         let slot = terms.inputs.iter().find_map(|input| match input {

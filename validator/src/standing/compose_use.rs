@@ -79,12 +79,12 @@ fn filled(
     }
 }
 
-/// Returns the first file of a slot. The name of a fixed file belongs to none.
+/// Returns the first file of a slot. The name of a fixed input belongs to none.
 fn file_of<'i>(terms: &StandingTerms, slot: &str, inputs: &[&'i str]) -> Option<&'i str> {
     let slot = slot_named(terms, slot)?;
     let is_fixed = |name: &str| {
         terms.inputs.iter().any(|input| match input {
-            StandingInput::Fixed(fixed) => fixed.name().eq_ignore_ascii_case(name),
+            StandingInput::Fixed(fixed) => fixed.path().eq_ignore_ascii_case(name),
             StandingInput::Slot(_) => false,
         })
     };

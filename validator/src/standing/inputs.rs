@@ -1,4 +1,4 @@
-//! The inputs of a standing approval: fixed files, and slots.
+//! The inputs of a standing approval: fixed files and folders, and slots for files.
 
 use model::{Language, SourceSpan, quote};
 
@@ -6,7 +6,7 @@ use super::model::{InputSlot, NamePattern, StandingInput, is_plain_name};
 use super::parameters;
 use super::values::whole;
 use crate::code::Code;
-use crate::declarations;
+use crate::declarations::{self, Input};
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::yaml::YamlNode;
@@ -119,13 +119,14 @@ fn refuse_overlaps(found: &[ReadInput], report: &mut Report) {
 fn overlap(one: &StandingInput, other: &StandingInput) -> Option<String> {
     match (one, other) {
         (StandingInput::Fixed(one), StandingInput::Fixed(other)) => {
-            one.name().eq_ignore_ascii_case(other.name()).then(|| one.name().to_owned())
+            let same = one.path().eq_ignore_ascii_case(other.path());
+            (same || is_in(one, other) || is_in(other, one)).then(|| one.name().to_owned())
         }
-        // A fixed file takes precedence over a pattern, and never over another name.
+        // A fixed input takes precedence over a pattern, and never over another name.
         (StandingInput::Fixed(fixed), StandingInput::Slot(slot))
         | (StandingInput::Slot(slot), StandingInput::Fixed(fixed)) => {
             let same =
-                slot.files.end.is_none() && slot.files.beginning.eq_ignore_ascii_case(fixed.name());
+                slot.files.end.is_none() && slot.files.beginning.eq_ignore_ascii_case(fixed.path());
             same.then(|| fixed.name().to_owned())
         }
         (StandingInput::Slot(one), StandingInput::Slot(other)) => {
@@ -149,6 +150,12 @@ fn overlap(one: &StandingInput, other: &StandingInput) -> Option<String> {
             meet.then(|| one.name.clone())
         }
     }
+}
+
+/// Returns whether the path is in the folder.
+fn is_in(input: &Input, folder: &Input) -> bool {
+    let beginning = input.name().get(..folder.name().len());
+    folder.is_tree() && beginning.is_some_and(|it| it.eq_ignore_ascii_case(folder.name()))
 }
 
 /// Returns whether a file of this slot could be a program of the language, which an interpreter may

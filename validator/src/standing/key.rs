@@ -27,7 +27,7 @@ model::closed_set! {
         TimeLimitSec = "time_limit_sec": "The most wall time in seconds.",
         InputsBytesMax = "inputs_bytes_max": "The most bytes of all inputs together.",
         RunsCodeOfInputs = "runs_code_of_inputs": "Whether the content of a slot may be executed.",
-        Inputs = "inputs": "Fixed files with their digests, and slots for files of any content.",
+        Inputs = "inputs": "Fixed files and folders with their digests, and slots for files of any content.",
         Parameters = "parameters": "The values that a command may choose.",
         OutputsExpected = "outputs_expected": "The outputs of each request.",
         Risk = "risk": "The highest risk that a request may state.",

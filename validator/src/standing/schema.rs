@@ -9,7 +9,7 @@ use super::model::TextAlphabet;
 use super::parameters::{CHARS_MAX, CHOICES_MAX};
 use super::read::{BYTES_MAX, REQUEST_TYPE, USES_MAX};
 use crate::json_schema::{
-    DATE, STAMP, TIME, cores, described, environment, host, list, one_of, path, record,
+    DATE, STAMP, TIME, cores, described, environment, host, input_name, list, one_of, path, record,
     sentence_schema, text, whole,
 };
 use crate::limits::{MEMORY_MIB_MAX, TIME_SEC_MAX};
@@ -94,7 +94,7 @@ fn word() -> Value {
 
 fn fixed() -> Value {
     let sha256 = text("^[0-9A-Fa-f]{64}$");
-    record(&[("name", text(&format!("^{}$", path()))), ("sha256", sha256)])
+    record(&[("name", input_name()), ("sha256", sha256)])
 }
 
 fn slot() -> Value {

@@ -93,7 +93,7 @@ fn answer() -> impl Strategy<Value = OneLine> {
         })
 }
 
-/// Distinct paths of up to eight components.
+/// Distinct paths of up to eight components, none below another.
 fn paths(most: usize) -> impl Strategy<Value = Vec<String>> {
     let path = vec("[A-Za-z0-9_-][A-Za-z0-9._-]{0,11}[A-Za-z0-9_-]", 1..=8);
     vec(path, 0..=most).prop_map(|paths| {
@@ -104,11 +104,14 @@ fn paths(most: usize) -> impl Strategy<Value = Vec<String>> {
 
 fn inputs() -> impl Strategy<Value = Vec<ComposedInput>> {
     (paths(4), any::<[u8; 32]>()).prop_map(|(paths, digest)| {
-        let input = |path: String| {
+        let input = |(index, path): (usize, String)| {
             let sha256 = Sha256::of(&[path.as_bytes(), &digest].concat());
-            ComposedInput { name: line(&path), sha256 }
+            // Some are folders, but not the script.
+            let is_tree = index > 0 && sha256.as_bytes()[0].is_multiple_of(2);
+            let name = if is_tree { format!("{path}/") } else { path };
+            ComposedInput { name: line(&name), sha256 }
         };
-        paths.into_iter().map(input).collect()
+        paths.into_iter().enumerate().map(input).collect()
     })
 }
 
@@ -284,6 +287,7 @@ pub(crate) fn accepted_texts() -> Vec<String> {
         ("constraints:\n", "x-agent: {name: a, subject: b, accesscontrol: null}\nconstraints:\n"),
         ("constraints:\n", "x-requester: 'it''s: me'\nx-other: [1, {a: b}]\nconstraints:\n"),
         ("constraints:\n", environment.as_str()),
+        ("name: \"input.csv\"", "name: \"input.csv/\""),
         ("path: \"output.json\"", "path: \"/out/output.json\""),
         ("- `/out/output.json`: the", "| **/out/output.json** | the |"),
         ("Risk level: low`", "Risk level: High`"),

@@ -5,7 +5,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use clap::Args;
-use environments::UnpackLimits;
 use trees::{EnvironmentStore, TreeLimits};
 
 use super::error::EnvironmentCommandError;
@@ -16,12 +15,6 @@ use crate::random::random_bytes;
 /// Above the limits of builds, so that every stored environment can be checked and copied.
 pub(super) const TREE_LIMITS: TreeLimits =
     TreeLimits { entries_max: 1_000_000, bytes_max: 64 << 30, depth_max: 128 };
-
-/// Returns the same limits for a copy.
-pub(super) fn copy_limits() -> UnpackLimits {
-    let TreeLimits { entries_max, bytes_max, depth_max } = TREE_LIMITS;
-    UnpackLimits { entries_max, bytes_max, depth_max, ..UnpackLimits::default() }
-}
 
 /// The store of environments.
 #[derive(Args)]

@@ -1,22 +1,18 @@
-//! `env build`: builds an environment and stores it. An interrupted build leaves nothing but a
-//! draft, which the next build removes.
+//! `env build`: builds the environment that the arguments describe, and prints it.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use environments::{SourceKind, SourceTools, UnpackLimits, build_tree};
-use rustix::process::getuid;
-use trees::{BuildFacts, EnvironmentName};
+use environments::SourceKind;
+use trees::EnvironmentName;
 
-use super::args::{EnvironmentStoreOption, TREE_LIMITS, draft_name};
+use super::args::EnvironmentStoreOption;
+use super::builder::{BUILD_PYTHON, BUILD_TIME_SEC, EnvironmentBuild};
 use super::error::EnvironmentCommandError;
-use super::progress::EnvironmentProgress;
 use super::row;
 use crate::args::Format;
-use crate::clock;
 use crate::commands::request::draft::closed_set_value;
 use crate::failure::Failure;
 use crate::output;
@@ -52,10 +48,10 @@ pub(crate) struct EnvironmentBuildCommand {
     #[arg(long, value_name = "KIND", value_parser = closed_set_value::<SourceKind>())]
     kind: Option<SourceKind>,
     /// Build Python packages for this interpreter, which the sandbox must have
-    #[arg(long, value_name = "PATH", default_value = "/usr/bin/python3")]
+    #[arg(long, value_name = "PATH", default_value = BUILD_PYTHON)]
     python: PathBuf,
     /// End a program that takes longer than this, in seconds
-    #[arg(long = "time-max", value_name = "SECONDS", default_value_t = 1800)]
+    #[arg(long = "time-max", value_name = "SECONDS", default_value_t = BUILD_TIME_SEC)]
     time_sec: u64,
     #[command(flatten)]
     store: EnvironmentStoreOption,
@@ -68,35 +64,19 @@ pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, Environm
     let source = std::path::absolute(&args.from).map_err(Failure::io(&args.from))?;
     source.metadata().map_err(Failure::io(&source))?;
     let kind = kind_of(args, &source)?;
-    let store = args.store.create()?;
-    let draft = store.draft(draft_name()?)?;
-    // A second draft, so that it is removed as the first one if the build is interrupted.
-    let scratch = store.draft(draft_name()?)?;
-    let tools = tools(args, scratch.tree())?;
-    let mut progress = EnvironmentProgress::begin()?;
-    let built =
-        build_tree(&source, kind, draft.tree(), &tools, &mut |event| progress.event(event))?;
-    drop(scratch);
-    let facts = BuildFacts {
-        name: args.name.clone(),
-        source: built.source,
-        built: clock::now(),
-        uid: getuid().as_raw(),
+    let wanted = EnvironmentBuild {
+        name: &args.name,
+        source: &source,
+        kind,
+        python: &args.python,
+        time_max: Duration::from_secs(args.time_sec),
     };
-    let stored = store.add(draft, &built.content, &facts, &TREE_LIMITS);
-    let left_out = progress.programs_left_out();
-    drop(progress);
-    let environment = stored?;
+    let built = wanted.build(&args.store.create()?)?;
     match args.format {
-        Format::Human => output::line(row::summary(&environment))?,
-        Format::Json => output::line(row::json(&environment))?,
+        Format::Human => output::line(row::summary(&built.environment))?,
+        Format::Json => output::line(row::json(&built.environment))?,
     }
-    if left_out > 0 {
-        output::note(format_args!(
-            "{}: {left_out} programs did not fit into its list; help: name them by path",
-            args.name
-        ));
-    }
+    built.note_left_out();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,15 +84,5 @@ fn kind_of(args: &EnvironmentBuildCommand, source: &Path) -> Result<SourceKind, 
     args.kind.or_else(|| SourceKind::detect(source)).ok_or_else(|| {
         let source = source.display();
         Failure::Message(format!("{source}: unknown kind of source; help: name it with --kind"))
-    })
-}
-
-fn tools(args: &EnvironmentBuildCommand, scratch: &Path) -> Result<SourceTools, Failure> {
-    Ok(SourceTools {
-        python: std::path::absolute(&args.python).map_err(Failure::io(&args.python))?,
-        scratch: scratch.to_owned(),
-        variables: env::vars_os().collect(),
-        time_max: Duration::from_secs(args.time_sec),
-        limits: UnpackLimits::default(),
     })
 }

@@ -1,9 +1,12 @@
 //! The errors of `toolexec env`, by exit status.
 
+use std::process::ExitCode;
+
 use environments::{SourceError, UnpackError};
 use trees::{StoreError, TreeError};
 
 use crate::failure::Failure;
+use crate::output;
 
 pub(super) enum EnvironmentCommandError {
     /// The source or an environment was refused, or does not exist.
@@ -11,6 +14,20 @@ pub(super) enum EnvironmentCommandError {
     /// A program of an ecosystem failed.
     ProgramFailed(String),
     Failed(Failure),
+}
+
+impl EnvironmentCommandError {
+    /// Prints the reason, and returns the exit status. The caller prints a failure.
+    pub(super) fn report(self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Refused(why) => Ok(output::report_refusal(&why)),
+            Self::ProgramFailed(why) => {
+                output::note(why);
+                Ok(ExitCode::FAILURE)
+            }
+            Self::Failed(failure) => Err(failure),
+        }
+    }
 }
 
 impl From<Failure> for EnvironmentCommandError {

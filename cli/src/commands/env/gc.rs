@@ -9,9 +9,9 @@ use trees::SweptFiles;
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
-use super::figures::{count, size};
 use crate::args::Format;
 use crate::output;
+use crate::output::figures::{count, size};
 
 #[derive(Args)]
 #[command(after_help = "\

@@ -8,11 +8,11 @@ use trees::Environment;
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
-use super::figures::{count, size};
 use super::row;
 use crate::args::Format;
 use crate::failure::Failure;
 use crate::output;
+use crate::output::figures::{count, size};
 
 /// The digits of a digest that `list` shows; as many select an environment.
 const DIGITS_SHOWN: usize = 12;

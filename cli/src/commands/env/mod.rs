@@ -3,9 +3,9 @@
 
 mod args;
 mod build;
+mod builder;
 mod error;
 mod export;
-mod figures;
 mod gc;
 mod import;
 mod list;
@@ -16,9 +16,11 @@ mod show;
 mod transfer;
 mod verify;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use trees::{Environment, EnvironmentStore};
 
 use self::build::EnvironmentBuildCommand;
 use self::error::EnvironmentCommandError;
@@ -30,7 +32,8 @@ use self::rm::EnvironmentRmCommand;
 use self::show::EnvironmentShowCommand;
 use self::verify::EnvironmentVerifyCommand;
 use crate::failure::Failure;
-use crate::output::{self, report_refusal};
+
+pub(in crate::commands) use self::builder::{BUILD_PYTHON, BUILD_TIME_SEC, EnvironmentBuild};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -80,11 +83,22 @@ pub(in crate::commands) fn env(args: &EnvironmentCommand) -> Result<ExitCode, Fa
     };
     match done {
         Ok(code) => Ok(code),
-        Err(EnvironmentCommandError::Refused(why)) => Ok(report_refusal(&why)),
-        Err(EnvironmentCommandError::ProgramFailed(why)) => {
-            output::note(why);
-            Ok(ExitCode::FAILURE)
+        Err(error) => error.report(),
+    }
+}
+
+/// Builds an environment in a store, which is created if it is missing. Reports the reason if it is
+/// not built, and returns the exit status.
+pub(in crate::commands) fn build_for_run(
+    store: &Path,
+    wanted: &EnvironmentBuild<'_>,
+) -> Result<Result<Environment, ExitCode>, Failure> {
+    let store = EnvironmentStore::create(store).map_err(EnvironmentCommandError::from);
+    match store.and_then(|store| wanted.build(&store)) {
+        Ok(built) => {
+            built.note_left_out();
+            Ok(Ok(built.environment))
         }
-        Err(EnvironmentCommandError::Failed(failure)) => Err(failure),
+        Err(error) => error.report().map(Err),
     }
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use environments::{BuildEvent, SourceStep};
 
-use super::figures::size;
 use crate::failure::Failure;
+use crate::output::figures::size;
 use crate::output::progress::ProgressThread;
 
 /// A build in progress. Dropping it clears the line.

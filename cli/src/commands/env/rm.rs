@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
-use super::figures::size;
 use crate::args::Format;
 use crate::output;
+use crate::output::figures::size;
 
 #[derive(Args)]
 #[command(after_help = "\

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trees::Environment;
 
-use super::figures::{count, size};
+use crate::output::figures::{count, size};
 
 /// Returns the line that `build` and `import` print.
 pub(super) fn summary(environment: &Environment) -> String {

@@ -10,9 +10,9 @@ use trees::Environment;
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
-use super::figures::{age, count, size};
 use super::row;
 use crate::args::Format;
+use crate::output::figures::{age, count, size};
 use crate::{clock, output};
 
 #[derive(Args)]

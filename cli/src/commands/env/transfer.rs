@@ -2,9 +2,9 @@
 //! files and must be the one that the environment has, so a changed environment is never stored.
 
 use environments::copy_directory;
-use trees::{Environment, EnvironmentStore};
+use trees::{Environment, EnvironmentStore, LinkRule};
 
-use super::args::{TREE_LIMITS, copy_limits, draft_name};
+use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
 
 /// The tree of an environment in its directory.
@@ -17,7 +17,8 @@ pub(super) fn transfer(
 ) -> Result<Environment, EnvironmentCommandError> {
     let draft = to.draft(draft_name()?)?;
     let tree = environment.path.join(TREE);
-    copy_directory(&tree, draft.tree(), &copy_limits(), &mut |_| {})?;
+    // The store refuses a link that the kind of the environment does not allow.
+    copy_directory(&tree, draft.tree(), LinkRule::Root, &TREE_LIMITS, &mut |_| {})?;
     let Environment { sha256, content, build, .. } = environment;
     Ok(to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?)
 }

@@ -1,5 +1,5 @@
-//! Environments in runs: a request names one, a run uses it, a record has it, and another host
-//! repeats the run. No test here needs a network.
+//! Environments and folders in runs: a request names one, a run uses it, a record has it, and
+//! another host repeats the run. No test here needs a network.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,6 +8,9 @@
 )]
 
 mod changes;
+mod folder_scene;
+mod folders;
+mod lock_files;
 mod moves;
 mod naming;
 mod programs;

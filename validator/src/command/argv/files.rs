@@ -9,7 +9,7 @@ use crate::report::Report;
 /// Suffixes that an interpreter adds to the name of a file to run.
 const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
 
-/// The names of the declared inputs, in order.
+/// The names of the declared inputs, in order. That of a folder ends with `/`.
 pub(super) struct DeclaredInputs<'i>(Vec<&'i str>);
 
 impl<'i> DeclaredInputs<'i> {
@@ -19,14 +19,21 @@ impl<'i> DeclaredInputs<'i> {
         Self(names)
     }
 
-    fn has(&self, name: &str) -> bool {
+    fn declares(&self, name: &str) -> bool {
         self.0.binary_search(&name).is_ok()
+    }
+
+    /// Returns true for a declared file, and for what may be in a declared folder.
+    fn has(&self, name: &str) -> bool {
+        let mut folders = name.match_indices('/').filter_map(|(at, _)| name.get(..=at));
+        self.declares(name)
+            || (name.split('/').all(|part| part != "..") && folders.any(|it| self.declares(it)))
     }
 
     fn has_below(&self, folder: &str) -> bool {
         let folder = format!("{folder}/");
         let at = self.0.partition_point(|name| *name < folder.as_str());
-        self.0.get(at).is_some_and(|name| name.starts_with(&folder))
+        self.has(&folder) || self.0.get(at).is_some_and(|name| name.starts_with(&folder))
     }
 
     /// Returns true for a declared file, a directory of one, or /in itself.

@@ -122,12 +122,12 @@ fn files(page: &mut ReviewPage, case: &ReviewData, request: &Request) {
     for seen in &case.inputs {
         let name = reveal_line(&seen.name);
         match &seen.found {
-            Ok(found) if found.sha256 == seen.declared => {
-                page.line(format_args!("  /in/{name}  {} bytes  {}", found.bytes, found.sha256));
+            Ok(found) if found.sha256() == seen.declared => {
+                page.line(format_args!("  /in/{name}  {}  {}", found.size(), found.sha256()));
             }
             Ok(found) => {
-                page.line(format_args!("  /in/{name}  {} bytes  DIGEST DIFFERS", found.bytes));
-                page.line(format_args!("      found     {}", found.sha256));
+                page.line(format_args!("  /in/{name}  {}  DIGEST DIFFERS", found.size()));
+                page.line(format_args!("      found     {}", found.sha256()));
                 page.line(format_args!("      declared  {}", seen.declared));
             }
             Err(why) => page.line(format_args!("  /in/{name}  {}", human::message(why))),

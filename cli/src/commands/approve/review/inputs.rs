@@ -1,5 +1,5 @@
-//! Compares the input files with the digests that the request declares. The result is for a person
-//! who can still fix the inputs; the daemon checks its own copies again.
+//! Compares the inputs with the digests that the request declares. The result is for a person who
+//! can still fix the inputs; the daemon checks its own copies again.
 
 use std::io::{self, Read};
 
@@ -7,13 +7,20 @@ use model::{Sha256, Sha256Stream};
 use spool::{SpoolError, SubmissionFiles};
 use validator::{Code, Input, Request, Violation};
 
+use super::input_folder::{InputFolder, hash_folder};
 use crate::failure::Failure;
 
-/// A declared input and the file found for it.
+/// A declared input and the file or folder found for it.
 pub(crate) struct DeclaredInput {
+    /// The name; that of a folder ends in `/`.
     pub(crate) name: String,
     pub(crate) declared: Sha256,
-    pub(crate) found: Result<InputFile, Violation>,
+    pub(crate) found: Result<FoundInput, Violation>,
+}
+
+pub(crate) enum FoundInput {
+    File(InputFile),
+    Folder(InputFolder),
 }
 
 pub(crate) struct InputFile {
@@ -23,14 +30,39 @@ pub(crate) struct InputFile {
     pub(crate) head: Vec<u8>,
 }
 
+impl FoundInput {
+    pub(crate) fn sha256(&self) -> Sha256 {
+        match self {
+            Self::File(file) => file.sha256,
+            Self::Folder(folder) => folder.tree.sha256,
+        }
+    }
+
+    /// The size; that of a folder is the sum of its files.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::File(file) => file.bytes,
+            Self::Folder(folder) => folder.tree.bytes,
+        }
+    }
+
+    /// Returns the size as text, with the number of files of a folder.
+    pub(crate) fn size(&self) -> String {
+        match self {
+            Self::File(file) => format!("{} bytes", file.bytes),
+            Self::Folder(folder) => format!("{}, {} bytes", folder.files(), folder.tree.bytes),
+        }
+    }
+}
+
 impl DeclaredInput {
     pub(crate) fn violation(&self) -> Option<Violation> {
         let found = match &self.found {
             Ok(found) => found,
             Err(violation) => return Some(violation.clone()),
         };
-        (found.sha256 != self.declared).then(|| {
-            let (name, found, declared) = (&self.name, found.sha256, self.declared);
+        (found.sha256() != self.declared).then(|| {
+            let (name, found, declared) = (&self.name, found.sha256(), self.declared);
             let message = format!("input {name}: sha256 is {found}, the request says {declared}");
             Violation::error(Code::InputsMismatch, message)
         })
@@ -47,16 +79,19 @@ pub(in crate::commands) fn hash_inputs(
     let mut bytes_left = bytes_max;
     let mut all = Vec::new();
     for input in request.inputs() {
-        let found = hash_input(submission, input, bytes_left, kept_max)?;
+        let found = match input.is_tree() {
+            true => hash_folder(submission, input, bytes_left)?.map(FoundInput::Folder),
+            false => hash_file(submission, input, bytes_left, kept_max)?.map(FoundInput::File),
+        };
         if let Ok(found) = &found {
-            bytes_left = bytes_left.saturating_sub(found.bytes);
+            bytes_left = bytes_left.saturating_sub(found.bytes());
         }
         all.push(DeclaredInput { name: input.name().to_owned(), declared: *input.sha256(), found });
     }
     Ok(all)
 }
 
-fn hash_input(
+fn hash_file(
     submission: &SubmissionFiles,
     input: &Input,
     bytes_left: u64,

@@ -3,11 +3,12 @@
 use policies::DecisionPreview;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
-use validator::Request;
+use validator::{Request, reveal_line};
 
 use super::data::ReviewData;
 use super::environment;
-use super::inputs::DeclaredInput;
+use super::input_folder::InputFolder;
+use super::inputs::{DeclaredInput, FoundInput};
 use super::listing::is_named;
 use super::model::InputTexts;
 use super::reading::{InputReading, ReadingText};
@@ -131,18 +132,32 @@ fn of_input(seen: &DeclaredInput, request: &Request, texts: InputTexts) -> Value
             return input;
         }
     };
-    input["sha256"] = found.sha256.to_string().into();
-    input["bytes"] = found.bytes.into();
+    input["sha256"] = found.sha256().to_string().into();
+    input["bytes"] = found.bytes().into();
+    if let FoundInput::Folder(folder) = found {
+        input["folder"] = of_folder(folder);
+    }
     if texts == InputTexts::None {
         return input;
     }
     let named = is_named(&seen.name, request);
     input["command_names_it"] = named.into();
-    match InputReading::of(&seen.name, found, named, texts) {
+    let FoundInput::File(file) = found else { return input };
+    match InputReading::of(&seen.name, file, named, texts) {
         InputReading::Binary(kind) => input["binary"] = kind.into(),
         InputReading::Text(text) => input["text"] = of_text(&text),
     }
     input
+}
+
+fn of_folder(folder: &InputFolder) -> Value {
+    json!({
+        "files": folder.tree.files,
+        "directories": folder.tree.directories,
+        "links": folder.tree.links,
+        "first_files": folder.first.iter().map(|path| reveal_line(path)).collect::<Vec<_>>(),
+        "files_more": folder.files_more(),
+    })
 }
 
 fn of_text(text: &ReadingText) -> Value {

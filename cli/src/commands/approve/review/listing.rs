@@ -3,10 +3,11 @@
 use validator::{Request, reveal_line};
 
 use super::data::ReviewData;
-use super::inputs::{DeclaredInput, InputFile};
+use super::inputs::{DeclaredInput, FoundInput, InputFile};
 use super::model::InputTexts;
 use super::page::ReviewPage;
 use super::reading::{InputReading, ReadingText};
+use crate::output::figures::count;
 
 pub(super) fn text(
     page: &mut ReviewPage,
@@ -17,6 +18,10 @@ pub(super) fn text(
     let Ok(found) = &seen.found else { return };
     page.title(&format!("/in/{}", reveal_line(&seen.name)));
     let named = is_named(&seen.name, request);
+    let found = match found {
+        FoundInput::File(file) => file,
+        FoundInput::Folder(folder) => return folder.print(page, named),
+    };
     match InputReading::of(&seen.name, found, named, texts) {
         InputReading::Binary(kind) if named => page.line(format_args!(
             "! {kind}, not shown, and the COMMAND NAMES IT: this review cannot show what would run"
@@ -29,8 +34,16 @@ pub(super) fn text(
 pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
     let request = case.preview.as_ref()?.request();
     let (mut lines, mut marked, mut chars, mut bytes, mut files) = (0, 0, 0, 0, 0);
+    let mut in_folders = 0;
     for seen in &case.inputs {
-        let Ok(found) = &seen.found else { continue };
+        let found = match &seen.found {
+            Ok(FoundInput::File(file)) => file,
+            Ok(FoundInput::Folder(folder)) => {
+                in_folders += folder.tree.files;
+                continue;
+            }
+            Err(_) => continue,
+        };
         match InputReading::of(&seen.name, found, is_named(&seen.name, request), texts) {
             InputReading::Binary(_) => files += 1,
             InputReading::Text(text) => {
@@ -50,20 +63,23 @@ pub(super) fn omitted(case: &ReviewData, texts: InputTexts) -> Option<String> {
         (chars > 0).then(|| format!("{chars} characters of long lines")),
         (bytes > 0).then(|| format!("{bytes} bytes beyond the display limit")),
         (files > 0).then(|| format!("{files} files that are not text")),
+        (in_folders > 0).then(|| format!("{} in folders", count(in_folders, "file", "files"))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Returns whether any word of the command could refer to the file: alone, after an option, or in a
-/// URL. An interpreter may run any file that it is given.
+/// Returns whether any word of the command could refer to the file, or to something in the folder:
+/// alone, after an option, or in a URL. An interpreter may run any file that it is given.
 pub(super) fn is_named(name: &str, request: &Request) -> bool {
     request.argv().iter().skip(1).any(|word| names_file(word, name))
 }
 
 fn names_file(word: &str, name: &str) -> bool {
-    let wanted: Vec<&str> = name.split('/').collect();
-    word.char_indices().any(|(at, _)| parts_below_in(&word[at..]).is_some_and(|it| it == wanted))
+    let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
+    let is_folder = name.ends_with('/');
+    let names = |path: Vec<&str>| path == wanted || is_folder && path.starts_with(&wanted);
+    word.char_indices().any(|(at, _)| parts_below_in(&word[at..]).is_some_and(names))
 }
 
 /// Returns the components of a path relative to `/in`, the working directory, as the kernel would
@@ -137,6 +153,12 @@ mod tests {
             assert!(names_file(word, "x.bin"), "{word}");
         }
         assert!(names_file("--import=/in/d//x", "d/x"));
+        for word in ["/in/repo", "repo/", "/in/repo/a/b.py", "--file=repo/a", "-srepo/../repo"] {
+            assert!(names_file(word, "repo/"), "{word}");
+        }
+        for word in ["repo2", "/in/rep", "rep/o", "repo/..", "/in/repo/.."] {
+            assert!(!names_file(word, "repo/"), "{word}");
+        }
         for word in ["x.bin2", "d/x", "x.bin/y", "--require", "/x.bin/.."] {
             assert!(!names_file(word, "x.bin"), "{word}");
         }

@@ -8,6 +8,7 @@ mod ending;
 mod environment;
 mod filled_document;
 mod human;
+mod input_folder;
 pub(in crate::commands) mod inputs;
 mod json;
 mod listing;
@@ -32,7 +33,7 @@ use crate::output::screen::OutputScreen;
 
 pub(crate) use data::{ReviewData, is_rejection};
 pub(crate) use human::word_text;
-pub(crate) use inputs::DeclaredInput;
+pub(crate) use inputs::{DeclaredInput, FoundInput};
 pub(super) use json::object;
 pub(crate) use model::{InputTexts, ReviewVerdict, ShownFile};
 pub(crate) use rules::{HostRules, host_policy};
@@ -45,10 +46,10 @@ Example: toolexec review TR-20260209-160501Z-python-stats.md \\
            --approvers /etc/toolexec/allowed_signers
 
 Shows the run as the daemon will see it: the command word by word, inputs, limits, hosts, the
-sandbox, the environment with its source, the result of every policy rule, and the text of every
-input. Deceptive characters are shown as \\u{…}, secrets are masked, and installations are marked. A
-request that lacks signatures is `pending`. Only the host's ledger knows whether a request was
-started before.
+sandbox, the environment with its source, the result of every policy rule, the text of every input
+file, and the first 20 paths of every input folder. Deceptive characters are shown as \\u{…}, secrets
+are masked, and installations are marked. A request that lacks signatures is `pending`. Only the
+host's ledger knows whether a request was started before.
 A standing approval, SA-….md, is shown as the bounds of its runs: the values that may vary, the
 fixed parts, at most ten example commands, and the widest effect.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.

@@ -25,6 +25,7 @@ Example: toolexec draft --purpose 'Mean of one column' --language python --input
 Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, where `run` and
 `submit` find them. The approval remains empty: the approver fills in its two lines. A draft that
 `toolexec lint --draft` would refuse is reported and not written.
+A folder is copied without .git and without what its .gitignore and .toolexecignore files leave out.
 With --env, the request names an environment by name and digest (docs/environments.md).
 With --standing, the request uses a standing approval, which states everything but the values of
 its parameters, the inputs and lower limits. No person signs the request. A draft that exceeds a
@@ -73,8 +74,8 @@ pub(crate) struct DraftCommand {
     /// Use this environment: its name, NAME@sha256:DIGEST, or 12 or more digits of its digest
     #[arg(long = "env", value_name = "ENVIRONMENT", conflicts_with = "standing")]
     pub(crate) environment: Option<String>,
-    /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
-    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    /// Add an input file or folder, readable as /in/NAME; can be repeated [default name: its own]
+    #[arg(long = "input", value_name = "[NAME=]PATH")]
     pub(crate) inputs: Vec<OsString>,
     /// Add an expected output file, written as /out/PATH, with its purpose; can be repeated
     #[arg(long = "output", value_name = "PATH[=DESCRIPTION]", conflicts_with = "standing")]

@@ -1,66 +1,19 @@
 //! Builds a composition from the arguments. It refuses only values that cannot appear in a text, by
 //! the name of their option: the check of the text reports all others with a location.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use model::{EnvironmentReference, RequestId, Sha256, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
     Constraint, OneLine, quote_words,
 };
 
+use super::inputs::DraftInput;
 use super::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
 use crate::args::environment::environment_reference;
-use crate::args::files::open_document;
 use crate::failure::Failure;
 
 const SLUG_BYTES: usize = 40;
-const INPUT_FORM: &str = "write --input FILE or --input NAME=FILE";
 const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
-
-pub(crate) struct DraftInput {
-    pub(crate) name: String,
-    pub(crate) file: File,
-}
-
-/// Opens all inputs, and reports all failures together.
-pub(super) fn open_inputs(args: &DraftCommand) -> Result<Vec<DraftInput>, Failure> {
-    let mut inputs = Vec::new();
-    let mut wrong = Vec::new();
-    for typed in &args.inputs {
-        match open_input(typed) {
-            Ok(input) => inputs.push(input),
-            Err(failure) => wrong.push(format!("--input {failure}")),
-        }
-    }
-    if wrong.is_empty() { Ok(inputs) } else { Err(Failure::Message(wrong.join("\ntoolexec: "))) }
-}
-
-fn open_input(typed: &OsStr) -> Result<DraftInput, Failure> {
-    let bytes = typed.as_bytes();
-    let equals = bytes.iter().position(|byte| *byte == b'=');
-    let (name, path) = match equals {
-        Some(at) => (OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])),
-        None => (Path::new(typed).file_name().unwrap_or(typed), typed),
-    };
-    let shown = typed.to_string_lossy();
-    if path.is_empty() {
-        return Err(Failure::Message(format!("{shown}: no file; help: {INPUT_FORM}")));
-    }
-    let name = name.to_str().ok_or_else(|| {
-        Failure::Message(format!("{shown}: not a UTF-8 name; help: {INPUT_FORM}"))
-    })?;
-    let file = open_document(Path::new(path)).map_err(|failure| match failure {
-        Failure::Io(..) if equals.is_none() && bytes.contains(&b':') => {
-            Failure::with_other_help(&failure.to_string(), INPUT_FORM)
-        }
-        failure => failure,
-    })?;
-    Ok(DraftInput { name: name.to_owned(), file })
-}
 
 /// Builds the composition. The digests are not known yet.
 pub(super) fn compose(

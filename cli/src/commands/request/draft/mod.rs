@@ -3,11 +3,13 @@
 
 mod args;
 mod compose;
+mod folder;
+mod inputs;
 mod outcome;
 mod standing_use;
 
 pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand, closed_set_value};
-pub(crate) use compose::DraftInput;
+pub(crate) use inputs::{DraftContent, DraftInput, name_and_path};
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -39,7 +41,7 @@ pub(in crate::commands) fn draft(args: &DraftCommand) -> Result<ExitCode, Failur
             Err(violations) => return refuse_standing(args, &violations),
         },
     };
-    let inputs = compose::open_inputs(args)?;
+    let inputs = inputs::open_inputs(args)?;
     let drafted = match &standing {
         None => create_draft(args, inputs, INPUT_BYTES_MAX, &by_schema)?,
         Some(standing) => {
@@ -58,7 +60,7 @@ pub(crate) fn draft_or_report(
     args: &DraftCommand,
     input_bytes_max: u64,
 ) -> Result<Option<PathBuf>, Failure> {
-    let drafted = create_draft(args, compose::open_inputs(args)?, input_bytes_max, &by_schema)?;
+    let drafted = create_draft(args, inputs::open_inputs(args)?, input_bytes_max, &by_schema)?;
     if drafted.path.is_none() {
         drafted.print_refused(Path::new("request"));
     }

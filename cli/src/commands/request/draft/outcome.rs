@@ -1,14 +1,17 @@
 //! Writes a draft that passes its checks, and describes it. A refused draft must leave no file, and
 //! no file may be replaced.
 
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use model::{RequestId, Sha256};
 use serde_json::{Value, json};
 use spool::{DraftFiles, SpoolError};
+use trees::TreeError;
 use validator::{Code, ComposedWork, Composition, Violation};
 
-use super::compose::DraftInput;
+use super::folder::DraftFolder;
+use super::inputs::{DraftContent, DraftInput};
 use crate::commands::request::lint::as_approved;
 use crate::failure::Failure;
 use crate::output;
@@ -36,8 +39,7 @@ pub(super) fn write(
     }
     let mut drafting = DraftFiles::begin(directory, composition.id.as_str(), input_bytes_max)?;
     for (input, composed) in inputs.iter_mut().zip(&mut composition.inputs) {
-        let added = drafting.add(&input.name, &mut input.file);
-        composed.sha256 = added.map_err(input_error(&input.name, input_bytes_max))?;
+        composed.sha256 = add(&mut drafting, input, input_bytes_max)?;
     }
     // The digests are known now. A refusal drops the copies.
     let violations = judge(&composition);
@@ -48,14 +50,47 @@ pub(super) fn write(
     Ok(DraftOutcome { path: Some(path), ..DraftOutcome::refused(composition, violations) })
 }
 
-fn input_error(name: &str, bytes_max: u64) -> impl FnOnce(SpoolError) -> Failure + '_ {
-    move |error| match error {
-        SpoolError::TooLarge { .. } => Failure::Message(format!(
-            "--input {name}: the inputs together are larger than {bytes_max} bytes; help: use \
-             fewer or smaller inputs"
-        )),
-        error => error.into(),
+/// Copies an input, and returns the digest of the copy.
+fn add(
+    drafting: &mut DraftFiles,
+    input: &mut DraftInput,
+    bytes_max: u64,
+) -> Result<Sha256, Failure> {
+    let name = &input.name;
+    match &mut input.content {
+        DraftContent::File(file) => drafting.add(name, file).map_err(|error| match error {
+            SpoolError::TooLarge { .. } => too_large(name, bytes_max),
+            error => error.into(),
+        }),
+        DraftContent::Folder(folder) => add_folder(drafting, name, folder, bytes_max),
     }
+}
+
+fn add_folder(
+    drafting: &mut DraftFiles,
+    name: &str,
+    folder: &DraftFolder,
+    bytes_max: u64,
+) -> Result<Sha256, Failure> {
+    let left = drafting.bytes_left();
+    // Check the planned size first to spare the disk; the number of copied bytes is decisive.
+    if folder.bytes() > left {
+        return Err(too_large(name, bytes_max));
+    }
+    let to = drafting.make_folder(name.strip_suffix('/').unwrap_or(name))?;
+    let tree = folder.copy(to.as_fd(), left).map_err(|error| match error {
+        TreeError::TooManyBytes { .. } => too_large(name, bytes_max),
+        error => Failure::Message(format!("--input {name}: {error}")),
+    })?;
+    drafting.count_bytes(tree.bytes);
+    Ok(tree.sha256)
+}
+
+fn too_large(name: &str, bytes_max: u64) -> Failure {
+    Failure::Message(format!(
+        "--input {name}: the inputs together are larger than {bytes_max} bytes; help: use fewer or \
+         smaller inputs"
+    ))
 }
 
 impl DraftOutcome {
@@ -118,13 +153,18 @@ fn propose_inputs(composition: &Composition) {
     let ComposedWork::Command(line) = &composition.work else { return };
     for word in line.as_str().split([' ', '\t', '=', '\'', '"']) {
         let name = word.strip_prefix("/in/").unwrap_or(word).trim_start_matches("./");
-        let declared = composition.inputs.iter().any(|input| input.name.as_str() == name);
+        let declared = composition.inputs.iter().any(|input| declares(input.name.as_str(), name));
         if name.is_empty() || name.starts_with('/') || declared || !Path::new(name).is_file() {
             continue;
         }
         let named = if name.contains('/') { format!("{name}={name}") } else { name.to_owned() };
         output::note(format_args!("{name}: a file of this directory; help: add --input {named}"));
     }
+}
+
+/// Returns whether an input is the file, or a folder with it.
+fn declares(input: &str, name: &str) -> bool {
+    input == name || input.ends_with('/') && name.starts_with(input)
 }
 
 /// Returns the digest of the request's intent.

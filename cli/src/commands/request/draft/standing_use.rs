@@ -14,7 +14,8 @@ use validator::{
 };
 
 use super::DraftCommand;
-use super::compose::{DraftInput, agent, id, line, requester};
+use super::compose::{agent, id, line, requester};
+use super::inputs::DraftInput;
 use crate::args::files::read_document;
 use crate::clock;
 use crate::commands::request::lint::as_approved;
@@ -149,8 +150,8 @@ fn risk(
 /// Returns the size of each input, by name.
 pub(super) fn input_sizes(inputs: &[DraftInput]) -> Result<Vec<(String, u64)>, Failure> {
     let size = |input: &DraftInput| {
-        let found = input.file.metadata().map_err(Failure::io(Path::new(&input.name)))?;
-        Ok((input.name.clone(), found.len()))
+        let bytes = input.bytes().map_err(Failure::io(Path::new(&input.name)))?;
+        Ok((input.name.clone(), bytes))
     };
     inputs.iter().map(size).collect()
 }

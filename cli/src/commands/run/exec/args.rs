@@ -16,12 +16,18 @@ use crate::commands::request::draft::{
 Example: toolexec exec --input mean.py --input table.csv -- \\
            python mean.py /in/table.csv /out/mean.json
          toolexec exec --env charts --input chart.py -- python chart.py
+         toolexec exec --env auto --input repo -- python -m unittest discover -s /in/repo
 
 Shows what will run and asks. The tool sees its inputs in /in and writes to /out; it has no network
-unless you allow hosts, and none of your other files. --env adds the libraries and programs of an
-environment that `toolexec env build` made. The tool's output appears as it comes, and its files
-are copied to --out, replacing files of the same name. You are the approver, so the policy must accept
-the invoker (the built-in `embedded` does); else use `draft`, `approve` and `submit`.
+unless you allow hosts, and none of your other files. A folder is copied without .git and without
+what its .gitignore and .toolexecignore files leave out. The tool's output appears as it comes, and
+its files are copied to --out, replacing files of the same name.
+--env adds the libraries and programs of an environment that `toolexec env build` made. `--env auto`
+finds uv.lock, requirements.txt or package-lock.json in the first folder of --input, else in the
+current directory, and uses the environment of this file. If the store has none, it shows what it
+would fetch, asks, and builds it.
+You are the approver, so the policy must accept the invoker (the built-in `embedded` does); else use
+`draft`, `approve` and `submit`.
 Ctrl-C cancels the run, which is recorded too. The last line names the record.
 Exit status: 0 success; 1 the tool failed, you declined, the record does not verify, or its output
 could not be copied; 2 refused; 3 sandbox setup failed, the outcome is unknown, or a usage error.")]
@@ -29,10 +35,11 @@ pub(crate) struct ExecCommand {
     /// Run this command, as separate words; no shell reads it
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub(super) words: Vec<String>,
-    /// Add an input file, readable as /in/NAME; can be repeated [default name: the file's own]
-    #[arg(long = "input", value_name = "[NAME=]FILE")]
+    /// Add an input file or folder, readable as /in/NAME; can be repeated [default name: its own]
+    #[arg(long = "input", value_name = "[NAME=]PATH")]
     pub(super) inputs: Vec<OsString>,
-    /// Use this environment of the state directory: its name, NAME@sha256:DIGEST, or a digest
+    /// Use this environment of the state directory: its name, NAME@sha256:DIGEST, a digest, or
+    /// `auto`, that of the lock file
     #[arg(long = "env", value_name = "ENVIRONMENT")]
     pub(super) environment: Option<String>,
     /// Copy the files that the tool writes to /out to this directory, creating it if missing

@@ -11,7 +11,6 @@ use trees::Environment;
 use validator::{RequestedBy, RiskLevel, Sensitivity, is_plain_path};
 
 use super::args::ExecCommand;
-use crate::args::environment::{store_of, stored_environment};
 use crate::args::{Format, HostOptions, SourceOptions};
 use crate::commands::request::draft::{self, DraftCommand};
 use crate::failure::Failure;
@@ -66,10 +65,10 @@ fn remove_abandoned(all: &Path) {
 pub(super) fn draft(
     args: &ExecCommand,
     policy: &Policy,
+    environment: Option<&Environment>,
     directory: &Path,
 ) -> Result<Option<PathBuf>, Failure> {
     let program = args.words.first().map_or("", String::as_str);
-    let environment = environment(args)?;
     let hosts = args.hosts.join(", ");
     let purpose = args.purpose.clone().unwrap_or_else(|| format!("One-off run of {program}"));
     let justification = match args.yes {
@@ -80,7 +79,7 @@ pub(super) fn draft(
         purpose: Some(purpose),
         // Two commands within a second must have different ids.
         slug: Some(format!("exec-{}", random_word()?)),
-        language: Some(language(args, policy, program, environment.as_ref())?),
+        language: Some(language(args, policy, program, environment)?),
         words: args.words.clone(),
         command: None,
         standing: None,
@@ -104,13 +103,6 @@ pub(super) fn draft(
         format: Format::Human,
     };
     draft::draft_or_report(&command, policy.ceilings().input_bytes)
-}
-
-/// Returns the environment that the command uses, from the store of the state directory.
-fn environment(args: &ExecCommand) -> Result<Option<Environment>, Failure> {
-    let Some(word) = &args.environment else { return Ok(None) };
-    let found = stored_environment(&store_of(&args.host.state)?, word);
-    found.map(Some).map_err(|failure| Failure::Message(format!("--env: {failure}")))
 }
 
 fn language(

@@ -4,6 +4,8 @@
 mod args;
 mod artifacts;
 mod drafting;
+mod environment;
+mod lock_file;
 mod summary;
 
 use std::io::{self, IsTerminal as _};
@@ -45,11 +47,15 @@ pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure>
     }
     let interrupted = watch_signals()?;
     // Before anything is copied: without a terminal the question cannot be answered.
-    let terminal = if args.yes { None } else { Some(open_terminal()?) };
+    let mut terminal = if args.yes { None } else { Some(open_terminal()?) };
     let directory = DraftDirectory::create(&args.host)?;
-    let Some(request) = drafting::draft(args, &rules.policy, directory.path())? else {
-        return Ok(ExitCode::from(2));
+    let environment = match environment::environment(args, terminal.as_mut())? {
+        Ok(environment) => environment,
+        Err(code) => return Ok(code),
     };
+    let policy = &rules.policy;
+    let drafted = drafting::draft(args, policy, environment.as_ref(), directory.path())?;
+    let Some(request) = drafted else { return Ok(ExitCode::from(2)) };
     if interrupted.load(Ordering::Relaxed) {
         return Err(Failure::Message("interrupted".into()));
     }

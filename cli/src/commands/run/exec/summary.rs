@@ -4,7 +4,7 @@ use std::path::Path;
 
 use validator::{Request, reveal_line};
 
-use crate::commands::approve::review::{ReviewData, word_text};
+use crate::commands::approve::review::{DeclaredInput, FoundInput, ReviewData, word_text};
 use crate::output::human;
 
 pub(super) fn text(case: &ReviewData, out: &Path) -> String {
@@ -27,9 +27,9 @@ pub(super) fn text(case: &ReviewData, out: &Path) -> String {
 }
 
 fn inputs(case: &ReviewData) -> String {
-    let input = |it: &crate::commands::approve::review::DeclaredInput| {
-        let bytes = it.found.as_ref().map_or(0, |found| found.bytes);
-        format!("{} ({bytes} bytes)", reveal_line(&it.name))
+    let input = |it: &DeclaredInput| {
+        let size = it.found.as_ref().map_or("0 bytes".to_owned(), FoundInput::size);
+        format!("{} ({size})", reveal_line(&it.name))
     };
     let inputs: Vec<String> = case.inputs.iter().map(input).collect();
     if inputs.is_empty() { "none".to_owned() } else { inputs.join(", ") }

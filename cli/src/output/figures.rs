@@ -1,4 +1,4 @@
-//! Figures of environments for people: sizes, counts and ages.
+//! Figures for people: sizes, counts and ages.
 
 use model::UtcTime;
 
@@ -6,7 +6,7 @@ const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 <
 const DAY_SEC: i64 = 24 * 60 * 60;
 
 /// Formats bytes in the largest unit that gives at least one, with a tenth below ten.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match UNITS.iter().find(|(_, unit)| bytes >= *unit) {
         Some((name, unit)) if bytes / unit >= 10 => format!("{} {name}", bytes / unit),
         Some((name, unit)) => {
@@ -17,7 +17,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// Formats a number with its noun, such as `7,910 files`.
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// Formats the whole days since a time.
-pub(super) fn age(since: UtcTime, now: UtcTime) -> String {
+pub(crate) fn age(since: UtcTime, now: UtcTime) -> String {
     match now.unix().saturating_sub(since.unix()) / DAY_SEC {
         ..1 => "today".to_owned(),
         1 => "1 day ago".to_owned(),

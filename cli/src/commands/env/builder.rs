@@ -1,0 +1,86 @@
+//! Builds an environment and stores it, for `env build` and `exec --env auto`. An interrupted build
+//! leaves nothing but a draft, which the next build removes.
+
+use std::env;
+use std::path::Path;
+use std::time::Duration;
+
+use environments::{SourceKind, SourceTools, UnpackLimits, build_tree};
+use rustix::process::getuid;
+use trees::{BuildFacts, Environment, EnvironmentName, EnvironmentStore};
+
+use super::args::{TREE_LIMITS, draft_name};
+use super::error::EnvironmentCommandError;
+use super::progress::EnvironmentProgress;
+use crate::failure::Failure;
+use crate::{clock, output};
+
+/// The interpreter for which Python packages are built by default.
+pub(in crate::commands) const BUILD_PYTHON: &str = "/usr/bin/python3";
+/// The default limit of the time that each program may take.
+pub(in crate::commands) const BUILD_TIME_SEC: u64 = 1800;
+
+/// An environment that is to be built.
+pub(in crate::commands) struct EnvironmentBuild<'a> {
+    pub(in crate::commands) name: &'a EnvironmentName,
+    /// The source, as an absolute path.
+    pub(in crate::commands) source: &'a Path,
+    pub(in crate::commands) kind: SourceKind,
+    pub(in crate::commands) python: &'a Path,
+    pub(in crate::commands) time_max: Duration,
+}
+
+/// An environment that was built and stored.
+pub(super) struct BuiltEnvironment {
+    pub(super) environment: Environment,
+    /// The number of programs that did not fit into its list.
+    programs_left_out: usize,
+}
+
+impl EnvironmentBuild<'_> {
+    pub(super) fn build(
+        &self,
+        store: &EnvironmentStore,
+    ) -> Result<BuiltEnvironment, EnvironmentCommandError> {
+        let draft = store.draft(draft_name()?)?;
+        // A second draft, so that it is removed as the first one if the build is interrupted.
+        let scratch = store.draft(draft_name()?)?;
+        let tools = self.tools(scratch.tree())?;
+        let mut progress = EnvironmentProgress::begin()?;
+        let mut events = |event| progress.event(event);
+        let built = build_tree(self.source, self.kind, draft.tree(), &tools, &mut events)?;
+        drop(scratch);
+        let facts = BuildFacts {
+            name: self.name.clone(),
+            source: built.source,
+            built: clock::now(),
+            uid: getuid().as_raw(),
+        };
+        let stored = store.add(draft, &built.content, &facts, &TREE_LIMITS);
+        let programs_left_out = progress.programs_left_out();
+        drop(progress);
+        Ok(BuiltEnvironment { environment: stored?, programs_left_out })
+    }
+
+    fn tools(&self, scratch: &Path) -> Result<SourceTools, Failure> {
+        Ok(SourceTools {
+            python: std::path::absolute(self.python).map_err(Failure::io(self.python))?,
+            scratch: scratch.to_owned(),
+            variables: env::vars_os().collect(),
+            time_max: self.time_max,
+            limits: UnpackLimits::default(),
+        })
+    }
+}
+
+impl BuiltEnvironment {
+    /// Prints the number of programs that cannot be named by one word, if there are any.
+    pub(super) fn note_left_out(&self) {
+        if self.programs_left_out > 0 {
+            output::note(format_args!(
+                "{}: {} programs did not fit into its list; help: name them by path",
+                self.environment.name, self.programs_left_out
+            ));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Copies a tree, and computes the digest of the bytes that it writes. It must never follow a link,
+//! replace an existing entry, write a byte that is not part of the digest, or sync the copy.
+
+mod context;
+mod file;
+mod tree;
+
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use self::context::{CopyContext, CopyTotals, DirectoryPair};
+use self::tree::TreeCopy;
+use crate::digest::TreeSummary;
+use crate::error::TreeError;
+use crate::limits::TreeLimits;
+use crate::links::LinkRule;
+use crate::walk::open_directory;
+
+/// Copies the content of the directory `from` into the empty directory `to`, and returns the digest
+/// of the copy. Files get the mode 0444, or 0555 with any execute bit; directories get 0755. Links
+/// stay as they are. Calls `on_bytes` with the number of bytes written since its last call.
+///
+/// # Errors
+/// Returns an entry that is refused, is beyond a limit, changes, exists in `to`, or cannot be read
+/// or written. The copy is incomplete then.
+pub fn copy_tree(
+    from: BorrowedFd<'_>,
+    to: BorrowedFd<'_>,
+    rule: LinkRule,
+    limits: &TreeLimits,
+    on_bytes: &mut dyn FnMut(u64),
+) -> Result<TreeSummary, TreeError> {
+    let totals = CopyTotals::default();
+    // The descriptor of the caller may have a position.
+    let from = open_directory(from, c".").map_err(TreeError::failed("", "open"))?;
+    let context = CopyContext { rule, limits, totals: &totals };
+    let top = DirectoryPair { from: from.as_fd(), to, depth: 1 };
+    let sha256 = TreeCopy::new(context, on_bytes).split(top)?;
+    Ok(totals.into_summary(sha256))
+}
