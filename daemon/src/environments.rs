@@ -1,5 +1,5 @@
 //! The environment that a request names, as the store of this host has it. The decision uses what
-//! the environment states; its files are compared with their stamp once, right before the start.
+//! the environment states; its files are compared with their stamp once, before the start.
 //! An environment must never be found by its name: only the digest says which one a person approved.
 
 use std::path::{Path, PathBuf};
@@ -43,11 +43,12 @@ fn as_evidence(found: Option<Result<OpenedEnvironment, EnvironmentFault>>) -> En
 }
 
 /// Compares the files of a run's environment. Returns the reason why the run must not start, if
-/// there is one. What the decision used must still be what the environment states.
+/// there is one. The sandbox shows the directory by its path, which must still be the one that the
+/// decision used, with the same facts.
 pub(crate) fn start_fault(decided: &OpenedEnvironment, store: &Path) -> Option<Violation> {
     let fault = match open(&decided.reference, store) {
         Ok(opened) if opened == *decided => return None,
-        Ok(_) => EnvironmentFault::changed(),
+        Ok(_) => EnvironmentFault::replaced(),
         Err(fault) => fault,
     };
     let message = format!("x-environment: {}: {}", decided.reference, fault.problem);
@@ -63,21 +64,22 @@ struct EnvironmentFault {
 
 fn open(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment, EnvironmentFault> {
     let opened = EnvironmentStore::open(store).and_then(|found| found.open_content(named.sha256));
-    let OpenEnvironment { content, path, .. } =
+    let OpenEnvironment { content, path, identity, .. } =
         opened.map_err(|error| EnvironmentFault::of(&error, store))?;
-    Ok(opened_environment(named, content, path))
+    Ok(opened_environment(named, content, path, identity))
 }
 
 fn read(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment, EnvironmentFault> {
     let found = EnvironmentStore::open(store).and_then(|found| found.read_content(named.sha256));
-    let (content, path) = found.map_err(|error| EnvironmentFault::of(&error, store))?;
-    Ok(opened_environment(named, content, path))
+    let (content, path, identity) = found.map_err(|error| EnvironmentFault::of(&error, store))?;
+    Ok(opened_environment(named, content, path, identity))
 }
 
 fn opened_environment(
     named: &EnvironmentReference,
     content: EnvironmentContent,
     path: PathBuf,
+    identity: (u64, u64),
 ) -> OpenedEnvironment {
     let EnvironmentContent { kind, programs, variables, needs } = content;
     OpenedEnvironment {
@@ -87,6 +89,7 @@ fn opened_environment(
         variables,
         needs,
         tree: path,
+        identity,
     }
 }
 
@@ -95,6 +98,13 @@ impl EnvironmentFault {
         Self {
             problem: "its files changed after it was built".to_owned(),
             help: "compare it with `toolexec env verify`, or build it again with `toolexec env build`",
+        }
+    }
+
+    fn replaced() -> Self {
+        Self {
+            problem: "it was replaced while the run was prepared".to_owned(),
+            help: "draft a new request",
         }
     }
 

@@ -59,6 +59,8 @@ model::closed_set! {
         Whiteout = "the whiteout (`.wh.`) is invalid",
         /// A whiteout that is not a file.
         WhiteoutKind = "the whiteout (`.wh.`) is not a file",
+        /// A second whiteout of all entries of one directory in one layer.
+        SecondWhiteout = "the layer hides all entries of this directory twice",
     }
 }
 

@@ -1,7 +1,8 @@
-//! Domain types that the crates share: digests, ids, times, source positions, closed sets and the
-//! list of deceptive characters. A type belongs here if several crates share it. The launcher links
-//! this crate, so it must never gain a parser, a dependency beyond `sha2`, I/O, a clock or random
-//! numbers. It depends on no other crate here; its modules import only downwards.
+//! Domain types that the crates share: digests, ids, times, source positions, closed sets, and the
+//! lists of deceptive characters and of reserved variables. A type belongs here if several crates
+//! share it. The launcher links this crate, so it must never gain a parser, a dependency beyond
+//! `sha2`, I/O, a clock or random numbers. It depends on no other crate here; its modules import
+//! only downwards.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod section;
 mod span;
 mod text;
 mod time;
+mod variable;
 
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
@@ -34,3 +36,4 @@ pub use text::{
     has_invisible, is_deceptive, quote,
 };
 pub use time::{NotATime, UtcTime};
+pub use variable::is_reserved_variable;

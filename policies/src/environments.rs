@@ -53,6 +53,12 @@ impl EnvironmentRules {
                 problems.add("environments.digests", what, "keep one of them");
             }
         }
+        if allowed != AllowedEnvironments::Listed && !form.digests.is_empty() {
+            // The author expects that only these are permitted, or that these are.
+            let what = format!("has no effect with allowed: {}", allowed.as_str());
+            let advice = "write allowed: listed, or digests: []";
+            problems.add("environments.digests", what, advice);
+        }
         Self { allowed, digests }
     }
 

@@ -161,6 +161,8 @@ pub struct OpenedEnvironment {
     pub needs: BTreeMap<String, String>,
     /// The directory of the tree on this host.
     pub tree: PathBuf,
+    /// The device and the inode of this directory.
+    pub identity: (u64, u64),
 }
 
 /// All evidence of a decision besides request and policy.

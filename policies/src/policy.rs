@@ -8,6 +8,7 @@ use validator::Request;
 
 use crate::check;
 use crate::covered_requests::CoveredRequests;
+use crate::environments::AllowedEnvironments;
 use crate::limits::Ceilings;
 use crate::model::PolicyRules;
 use crate::permissions::PermissionTerms;
@@ -126,6 +127,12 @@ impl Policy {
     #[must_use]
     pub fn permits_environment(&self, sha256: &Sha256) -> bool {
         self.rules.environments.permits(sha256)
+    }
+
+    /// Returns whether a request may name any environment at all.
+    #[must_use]
+    pub fn permits_environments(&self) -> bool {
+        self.rules.environments.allowed != AllowedEnvironments::None
     }
 
     /// Returns whether this request needs a permission.

@@ -260,6 +260,7 @@ pub(crate) struct RawEnvironments {
     /// `none`.
     pub(crate) allowed: RawAllowedEnvironments,
     /// For `listed`: the digests, each `sha256:` and 64 digits, as `toolexec env show` prints them.
+    /// Otherwise empty.
     pub(crate) digests: Vec<String>,
 }
 

@@ -47,6 +47,7 @@ fn libraries() -> OpenedEnvironment {
         variables: map(&[("PYTHONPATH", "/cache/env")]),
         needs: map(&[("python", "3.11")]),
         tree: PathBuf::from(TREE),
+        identity: (1, 2),
     }
 }
 
@@ -194,6 +195,11 @@ fn an_environment_sets_no_variable_of_the_policy() {
     for of in [libraries(), root()] {
         let message = mismatch(with("LD_LIBRARY_PATH", "/lib", of.clone()), submitted());
         assert!(message.contains("`LD_LIBRARY_PATH`"), "{message}");
+        // They lead a run to its proxy and to its home directory.
+        for name in ["HOME", "HTTPS_PROXY", "no_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"] {
+            let message = mismatch(with(name, "x", of.clone()), submitted());
+            assert!(message.contains(&format!("the variable `{name}`, which an")), "{message}");
+        }
         let message = mismatch(with("PYTHONHASHSEED", "1", of.clone()), submitted());
         assert!(message.contains("`PYTHONHASHSEED`, which runtime `python`"), "{message}");
         // The same value is set once; a base variable may be replaced, as by a runtime.
@@ -237,7 +243,7 @@ fn policy_permits_stored_listed_or_no_environments() {
     };
     let other = format!("sha256:{}", "0".repeat(64));
     let code = "environment.not-permitted";
-    let message = objection(&scene, submitted(), &with("none", &digest()), code);
+    let message = objection(&scene, submitted(), &with("none", ""), code);
     assert!(message.contains("x-environment: the policy permits no environment"), "{message}");
     let message = objection(&scene, submitted(), &with("listed", &other), code);
     assert!(message.contains("not in environments.digests of the policy"), "{message}");
@@ -267,6 +273,18 @@ fn digests_have_one_spelling_and_appear_once() {
         let text = scene::changed("embedded", &[("digests: []", &format!("digests: [{digests}]"))]);
         let error = Policy::parse(text.as_bytes(), "test.yaml").expect_err("a wrong digest");
         assert!(error.to_string().contains(what), "{error}");
+    }
+}
+
+#[test]
+fn digests_without_effect_are_a_problem() {
+    for allowed in ["stored", "none"] {
+        let (allows, lists) = (format!("allowed: {allowed}"), format!("digests: [{}]", digest()));
+        let changes = [("allowed: stored", allows.as_str()), ("digests: []", lists.as_str())];
+        let text = scene::changed("embedded", &changes);
+        let error = Policy::parse(text.as_bytes(), "test.yaml").expect_err("a useless list");
+        let what = format!("environments.digests: has no effect with {allows}; help: write");
+        assert!(error.to_string().contains(&what), "{error}");
     }
 }
 

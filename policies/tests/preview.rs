@@ -114,6 +114,7 @@ fn preview_shows_the_environment_of_the_run() {
         variables: std::collections::BTreeMap::new(),
         needs: std::collections::BTreeMap::new(),
         tree: "/state/environments/tree".into(),
+        identity: (1, 2),
     };
     let environment = policies::EnvironmentEvidence::Opened(Box::new(opened));
     let scene = DecisionScene { environment, ..unsigned() };

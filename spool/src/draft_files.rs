@@ -25,9 +25,16 @@ pub struct DraftFiles {
     /// The hidden directory of the copies, made with the first of them.
     hidden: PathBuf,
     bytes_left: u64,
+    has_folder: bool,
 }
 
 impl DraftFiles {
+    /// The most files and directories among the inputs of a draft that the daemon takes by itself,
+    /// because the draft uses a standing approval.
+    pub const STANDING_ENTRIES_MAX: usize = 1024;
+    /// The most levels of directories among these inputs.
+    pub const STANDING_LEVELS_MAX: usize = 8;
+
     /// Begins a draft of `<stem>.md` and `<stem>.inputs/` in this directory, with at most
     /// `input_bytes_max` bytes of inputs. No file is made yet.
     ///
@@ -42,7 +49,8 @@ impl DraftFiles {
             }
         }
         let hidden = hidden_sibling(&inputs).map_err(SpoolError::io(&inputs, "create"))?;
-        Ok(Self { request, inputs, hidden, bytes_left: input_bytes_max })
+        let bytes_left = input_bytes_max;
+        Ok(Self { request, inputs, hidden, bytes_left, has_folder: false })
     }
 
     /// Copies an input under this name and returns the digest of the copy.
@@ -72,6 +80,7 @@ impl DraftFiles {
         let to = self.hidden.join(name);
         let made = self.make_parents(name).and_then(|()| fs::create_dir(&to));
         made.map_err(SpoolError::io(&to, "create"))?;
+        self.has_folder = true;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::open(&to, flags, Mode::empty()).map_err(SpoolError::errno(&to, "open"))
     }
@@ -109,7 +118,11 @@ impl DraftFiles {
     pub fn commit(self, bytes: &[u8]) -> Result<PathBuf, SpoolError> {
         let has_inputs = self.hidden.exists();
         if has_inputs {
-            sync::sync_tree(&self.hidden).map_err(SpoolError::io(&self.hidden, "sync"))?;
+            let synced = match self.has_folder {
+                true => sync::sync_large_tree(&self.hidden),
+                false => sync::sync_tree(&self.hidden),
+            };
+            synced.map_err(SpoolError::io(&self.hidden, "sync"))?;
             rename(&self.hidden, &self.inputs)?;
         }
         if let Err(error) = self.place_request(bytes) {

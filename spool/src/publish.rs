@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 
 use crate::assigned_ids::assign_id;
 use crate::barrier::Barrier;
-use crate::beneath::remove_tree;
+use crate::beneath::{remove_tree, try_remove_tree};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::paths::Spool;
@@ -233,7 +233,7 @@ impl ResultDraft {
             for entry in fs::read_dir(&self.hidden)? {
                 let entry = entry?;
                 if entry.file_type()?.is_dir() {
-                    fs::remove_dir_all(entry.path())?;
+                    try_remove_tree(&entry.path())?;
                 } else {
                     fs::remove_file(entry.path())?;
                 }

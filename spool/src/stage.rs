@@ -14,8 +14,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use directories::make_directories;
-pub use folder::folder_limits;
-use placement::{InputPlacement, StagedInput};
+pub use folder::{folder_limits, folder_violation};
+use placement::{ENTRIES_MAX, InputPlacement, StagedInput, StagedTotals};
 use policies::Approved;
 use policies::standing::{InputSize, check_sizes};
 use rustix::fs::{OFlags, fstat};
@@ -157,14 +157,20 @@ fn fill(
     approved: &Approved,
     claimed: &Claimed,
 ) -> Result<StagedInputs, SpoolError> {
-    let (mut violations, mut sizes, mut total) = (Vec::new(), Vec::new(), 0);
+    let (mut violations, mut sizes) = (Vec::new(), Vec::new());
+    let mut total = StagedTotals::default();
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
     claimed.hashed.begin(current_bytes(claimed, inputs));
     for input in inputs {
-        match stage_input((store, slot), claimed, input, bytes_max.saturating_sub(total))? {
-            Ok(bytes) => {
-                total += bytes;
+        let left = StagedTotals {
+            bytes: bytes_max.saturating_sub(total.bytes),
+            entries: ENTRIES_MAX.saturating_sub(total.entries),
+        };
+        match stage_input((store, slot), claimed, input, left)? {
+            Ok(StagedTotals { bytes, entries }) => {
+                total.bytes += bytes;
+                total.entries += entries;
                 sizes.push(bytes);
             }
             Err(violation) => violations.push(violation),
@@ -209,7 +215,7 @@ fn stage_input(
     (store, slot): (&InputStore, &Path),
     claimed: &Claimed,
     input: &Input,
-    bytes_left: u64,
+    left: StagedTotals,
 ) -> Result<StagedInput, SpoolError> {
     let place = InputPlacement {
         input,
@@ -217,7 +223,8 @@ fn stage_input(
         to: slot.join(input.path()),
         store,
         hashed: &claimed.hashed,
-        bytes_left,
+        bytes_left: left.bytes,
+        entries_left: left.entries,
     };
     let directory = match &claimed.inputs {
         InputsDirectory::Open(directory) => directory,

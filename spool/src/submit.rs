@@ -225,7 +225,11 @@ impl SubmissionFiles {
                 }
             }
         }
-        sync::sync_tree(&hidden).map_err(SpoolError::io(&hidden, "sync"))?;
+        let synced = match declared.iter().any(|name| name.ends_with('/')) {
+            true => sync::sync_large_tree(&hidden),
+            false => sync::sync_tree(&hidden),
+        };
+        synced.map_err(SpoolError::io(&hidden, "sync"))?;
         sync::rename_new(&hidden, target).map_err(io_or_already_waiting(target, "submit"))?;
         made.push(CreatedPath::Tree(target.to_owned()));
         Ok(())

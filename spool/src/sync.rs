@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{Advice, CWD, Mode, OFlags, RenameFlags, fadvise, open, renameat, renameat_with};
+use rustix::fs::{
+    Advice, CWD, Mode, OFlags, RenameFlags, fadvise, open, renameat, renameat_with, syncfs,
+};
 
 /// Writes a new file. It survives a crash only after [`sync_tree`] of its directory.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
@@ -41,6 +43,13 @@ pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
         }
     }
     sync_dir(path)
+}
+
+/// Makes a tree durable by one sync of its file system, because a folder may have 100,000 files.
+/// Unwritten data of other programs there delays it.
+pub(crate) fn sync_large_tree(path: &Path) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(syncfs(open(path, flags, Mode::empty())?)?)
 }
 
 /// Makes a tree durable and drops it from the page cache, so that it is read from the disk again.

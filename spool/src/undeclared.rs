@@ -16,8 +16,8 @@ use crate::error::SpoolError;
 
 /// The deepest directory below `<stem>.inputs/` that is searched.
 const LISTED_DEPTH_MAX: usize = 8;
-/// The most names that are read and directories that are opened, together. The front matter of a
-/// request has no space for as many inputs.
+/// The most files and directories that are read. The front matter of a request has no space for as
+/// many inputs.
 const LISTED_MAX: usize = 10_000;
 /// The most undeclared files that are reported.
 const UNDECLARED_MAX: usize = 20;
@@ -48,8 +48,8 @@ pub(crate) fn undeclared(
 fn too_many(path: &Path) -> Violation {
     let path = path.display();
     let message = format!(
-        "{path}: too many undeclared files; the search ended after {LISTED_MAX} files and \
-         directories"
+        "{path}: too many files and directories beside the inputs; the search ended after \
+         {LISTED_MAX}"
     );
     let hint = format!("remove all but the declared inputs from {path}");
     Violation::error(Code::InputsUndeclared, message).hint(hint)
@@ -59,7 +59,7 @@ fn too_many(path: &Path) -> Violation {
 struct UndeclaredSearch<'a> {
     /// The paths of the declared files and folders.
     declared: BTreeSet<&'a str>,
-    /// The names that were read and the directories that were opened.
+    /// The names that were read.
     listed: usize,
     found: Vec<String>,
 }
@@ -68,7 +68,6 @@ impl UndeclaredSearch<'_> {
     /// Lists an open directory. One that cannot be listed counts as an undeclared file. Breaks at
     /// the limit.
     fn list(&mut self, mut directory: Dir, prefix: &str, depth: usize) -> ControlFlow<()> {
-        self.count()?;
         while let Some(entry) = directory.read() {
             let Ok(entry) = entry else {
                 self.found.push(format!("{prefix}(unreadable)"));
@@ -162,8 +161,8 @@ mod tests {
             File::create(hidden.top.join(format!(".{number}"))).unwrap();
             fs::create_dir(empty.top.join(number.to_string())).unwrap();
         }
-        let wanted = "x.inputs: too many undeclared files; the search ended after 10000 files and \
-                      directories";
+        let wanted = "x.inputs: too many files and directories beside the inputs; the search ended \
+                      after 10000";
         assert_eq!(hidden.search(), [wanted]);
         assert_eq!(empty.search(), [wanted]);
     }

@@ -161,3 +161,25 @@ fn a_folder_is_submitted_as_it_is() {
         assert_eq!(mode(&copy.join(name)), wanted, "{name}");
     }
 }
+
+/// The daemon would refuse it, so its copy must not fill the spool.
+#[test]
+fn a_folder_beyond_a_limit_is_not_submitted() {
+    let folder = FolderScene::new();
+    let deep = ["d"; 64].join("/");
+    fs::create_dir_all(folder.repo.join(&deep)).unwrap();
+    let name = "TR-20260209-160501Z-submit";
+    let path = folder.scene.top.join(format!("{name}.md"));
+    let approved = folder.scene.top.join("approved");
+    fs::create_dir(&approved).unwrap();
+    fs::write(&path, "request").unwrap();
+    let files = SubmissionFiles::read(&path, Some(&folder.scene.top.join("inputs"))).unwrap();
+    let file = folder.repo.join(deep).join("f");
+    fs::write(&file, "x").unwrap();
+    let error = files.submit_to(&approved, &["repo/"]).unwrap_err();
+    assert!(error.to_string().contains("too many entries or levels; help: "), "{error}");
+    assert_eq!(error.path(), file);
+    assert_eq!(fs::read_dir(&approved).unwrap().count(), 0);
+    fs::remove_file(&file).unwrap();
+    files.submit_to(&approved, &["repo/"]).unwrap();
+}

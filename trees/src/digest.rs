@@ -15,7 +15,7 @@ use crate::entry::{
 use crate::error::TreeError;
 use crate::limits::TreeLimits;
 use crate::links::LinkRule;
-use crate::walk::{ListedNames, NameStack, open_directory, open_file};
+use crate::walk::{ListedNames, NameStack, open_directory, open_file, open_top};
 
 const CHUNK: usize = 128 * 1024;
 
@@ -76,7 +76,7 @@ pub fn digest_content(
 }
 
 fn digest(top: BorrowedFd<'_>, mut walk: TreeDigest<'_>) -> Result<TreeSummary, TreeError> {
-    let top = open_directory(top, c".").map_err(|error| walk.failed("open", error))?;
+    let top = open_top(top).map_err(|error| walk.failed("open", error))?;
     let sha256 = walk.directory(top.as_fd(), 0)?;
     let TreeDigest { files, directories, links, bytes, .. } = walk;
     Ok(TreeSummary { sha256, files, directories, links, bytes })
@@ -198,7 +198,7 @@ impl<'a> TreeDigest<'a> {
         depth: u32,
     ) -> Result<String, TreeError> {
         let below = open_directory(fd, self.names.name(index));
-        let below = below.map_err(|error| self.failed("open", error))?;
+        let below = below.map_err(TreeError::unopened(&self.path))?;
         let sha256 = self.directory(below.as_fd(), depth)?;
         self.directories += 1;
         Ok(directory_line(sha256, self.name()))
@@ -215,7 +215,7 @@ impl<'a> TreeDigest<'a> {
 
     fn file(&mut self, fd: BorrowedFd<'_>, index: usize) -> Result<String, TreeError> {
         let file = open_file(fd, self.names.name(index));
-        let file = file.map_err(|error| self.failed("open", error))?;
+        let file = file.map_err(TreeError::unopened(&self.path))?;
         let before = fstat(&file).map_err(|error| self.failed("stat", error))?;
         let bytes = check_file(&before, &self.path)?;
         self.check_bytes(bytes)?;

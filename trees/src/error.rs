@@ -69,6 +69,11 @@ pub enum TreeError {
         /// The limit.
         depth_max: u32,
     },
+    /// A file or directory on another mount than the top.
+    OtherMount {
+        /// The mounted file or directory.
+        path: String,
+    },
     /// The file changed while it was read, or another entry replaced it.
     Changed {
         /// The file.
@@ -93,6 +98,7 @@ impl TreeError {
             Some(Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => {
                 Self::Changed { path: name.to_owned() }
             }
+            Some(Errno::XDEV) => Self::OtherMount { path: name.to_owned() },
             _ => Self::failed(name, "open")(error),
         }
     }
@@ -120,6 +126,7 @@ impl TreeError {
             | Self::TooManyEntries { path, .. }
             | Self::TooManyBytes { path, .. }
             | Self::TooDeep { path, .. }
+            | Self::OtherMount { path }
             | Self::Changed { path } => path,
         }
     }
@@ -135,6 +142,7 @@ impl TreeError {
             | Self::TooManyEntries { path, .. }
             | Self::TooManyBytes { path, .. }
             | Self::TooDeep { path, .. }
+            | Self::OtherMount { path }
             | Self::Changed { path } => path,
         }
     }
@@ -176,6 +184,10 @@ impl fmt::Display for TreeError {
             Self::TooDeep { depth_max, .. } => write!(
                 f,
                 "the path has more than {depth_max} components; help: move the directory up"
+            ),
+            Self::OtherMount { .. } => f.write_str(
+                "it is on another mount, which cannot be part of a tree; help: unmount it, or copy \
+                 its content here",
             ),
             Self::Changed { .. } => f.write_str(
                 "the file changed while it was read; help: end the program that writes to it, and \

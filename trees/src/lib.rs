@@ -33,6 +33,6 @@ pub use links::LinkRule;
 pub use model::{EnvironmentName, EnvironmentReference};
 pub use stamp::stamp_tree;
 pub use store::{
-    BuildFacts, Environment, EnvironmentDraft, EnvironmentStore, OpenEnvironment, SourceFacts,
-    StoreError, SweptFiles,
+    BuildFacts, DamagedEnvironment, Environment, EnvironmentDraft, EnvironmentStore,
+    ListedEnvironments, OpenEnvironment, SourceFacts, StoreError, SweptFiles,
 };

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, FileType, Stat, statat};
 
 use crate::error::TreeError;
 use crate::limits::TreeLimits;
-use crate::walk::{ListedNames, NameStack, open_directory};
+use crate::walk::{ListedNames, NameStack, open_directory, open_top};
 
 /// Computes the stamp of a directory, without the facts of the top itself: the tree may be moved.
 /// Any change of an entry changes its times or its inode, and so the stamp. Copies of a tree have
@@ -27,7 +27,7 @@ use crate::walk::{ListedNames, NameStack, open_directory};
 pub fn stamp_tree(top: BorrowedFd<'_>, limits: &TreeLimits) -> Result<Sha256, TreeError> {
     let entries = AtomicU64::new(0);
     let mut walk = StampWalk::new(limits, &entries);
-    let top = open_directory(top, c".").map_err(|error| failed(c"", "open", error))?;
+    let top = open_top(top).map_err(|error| failed(c"", "open", error))?;
     walk.split(top.as_fd(), 0)
 }
 
@@ -141,7 +141,7 @@ impl<'a> StampWalk<'a> {
             let path = name.to_string_lossy().into_owned();
             return Err(TreeError::TooDeep { path, depth_max });
         }
-        open_directory(fd, name).map_err(|error| failed(name, "open", error))
+        open_directory(fd, name).map_err(TreeError::unopened(&name.to_string_lossy()))
     }
 
     /// Adds what the file system states about an entry. The stamp of a directory follows it.

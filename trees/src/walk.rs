@@ -1,5 +1,5 @@
-//! Opens and lists the directories of a tree by handle. It must never follow a link, wait for a
-//! FIFO, or trust the order in which a file system lists names.
+//! Opens and lists the directories of a tree by handle. It must never follow a link, enter another
+//! mount, wait for a FIFO, or trust the order in which a file system lists names.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Mode, OFlags, RawDir, openat};
+use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags, openat, openat2};
 use rustix::path::Arg;
 
 use crate::error::TreeError;
@@ -16,15 +16,28 @@ use crate::error::TreeError;
 /// Names of some hundred entries, which most directories have at most.
 const LISTING_BYTES: usize = 32 * 1024;
 
-pub(crate) fn open_directory(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(at, name, flags, Mode::empty())?)
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
+
+const IN_TREE: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_XDEV);
+
+/// Opens the top of a tree again, with a position of its own. The top may be a mount.
+pub(crate) fn open_top(top: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(openat(top, c".", DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
+/// Opens a directory of a tree. The error is `EXDEV` if it is on another mount.
+pub(crate) fn open_directory(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<OwnedFd> {
+    Ok(openat2(at, name, DIRECTORY | OFlags::CLOEXEC, Mode::empty(), IN_TREE)?)
+}
+
+/// Opens a file of a tree. The error is `EXDEV` if it is on another mount.
 pub(crate) fn open_file(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<File> {
     // NONBLOCK, NOCTTY: the file may have been replaced by a FIFO or a terminal.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(File::from(openat(at, name, flags | OFlags::CLOEXEC, Mode::empty())?))
+    Ok(File::from(openat2(at, name, flags | OFlags::CLOEXEC, Mode::empty(), IN_TREE)?))
 }
 
 /// The names in the open directories of a walk, those of the deepest directory last. All names are
@@ -124,5 +137,25 @@ impl NameStack {
     pub(crate) fn forget(&mut self, names: &ListedNames) {
         self.names.truncate(names.indices.start);
         self.bytes.truncate(names.bytes_before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+
+    /// `/proc` is a mount on every host.
+    #[test]
+    fn a_mount_is_the_top_of_a_tree_but_no_part_of_it() {
+        let root = File::open("/").unwrap();
+        let refused = open_directory(root.as_fd(), c"proc").map_err(TreeError::unopened("proc"));
+        let error = refused.unwrap_err();
+        assert!(matches!(&error, TreeError::OtherMount { path } if path == "proc"), "{error}");
+        assert!(error.to_string().starts_with("proc: it is on another mount"), "{error}");
+        let proc = File::open("/proc").unwrap();
+        let proc = open_top(proc.as_fd()).unwrap();
+        open_file(proc.as_fd(), c"version").unwrap();
     }
 }

@@ -426,7 +426,7 @@ fn a_folder_is_an_input() {
     assert_eq!((file.name(), file.path(), file.is_tree()), ("input.csv", "input.csv", false));
 }
 
-/// What is in a declared folder is declared, except for `..`.
+/// A path in a declared folder is declared, unless it has `..`.
 #[test]
 fn a_folder_declares_what_is_in_it() {
     let other = "0".repeat(64);

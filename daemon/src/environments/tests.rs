@@ -113,10 +113,19 @@ fn a_stored_environment_is_opened_by_its_digest() {
     let place = format!("x-environment: {other}: it is not in {}", scene.store.display());
     assert!(fault.message.starts_with(&place), "{fault:?}");
 
-    // What the decision used must be what the environment states.
+    // The decision used what the environment states.
     let programs = BTreeMap::new();
-    let fault = start_fault(&OpenedEnvironment { programs, ..opened }, &scene.store).unwrap();
-    assert!(fault.message.ends_with("its files changed after it was built"), "{fault:?}");
+    let changed = OpenedEnvironment { programs, ..opened.clone() };
+    let fault = start_fault(&changed, &scene.store).unwrap();
+    assert!(fault.message.ends_with("it was replaced while the run was prepared"), "{fault:?}");
+
+    // A copy of the directory has the digest too, but the sandbox would show the other one.
+    let (device, inode) = opened.identity;
+    for identity in [(device, inode + 1), (device + 1, inode)] {
+        let replaced = OpenedEnvironment { identity, ..opened.clone() };
+        let fault = start_fault(&replaced, &scene.store).unwrap();
+        assert!(fault.message.ends_with("replaced while the run was prepared"), "{fault:?}");
+    }
 }
 
 #[test]
@@ -164,8 +173,8 @@ fn faults_can_stand_in_records() {
             error: std::io::ErrorKind::PermissionDenied.into(),
         },
     ];
-    for error in errors {
-        let EnvironmentFault { problem, help } = EnvironmentFault::of(&error, store);
+    let faults = errors.iter().map(|error| EnvironmentFault::of(error, store));
+    for EnvironmentFault { problem, help } in faults.chain([EnvironmentFault::replaced()]) {
         let text = reason_with_help(&format!("environment {named}: {problem}"), help);
         assert_eq!(validator::withholding_code(&text), None, "{text}");
         assert_eq!(split_reason(&problem).1, None, "{problem}");

@@ -31,6 +31,7 @@ use crate::model::DaemonError;
 use crate::state::Daemon;
 use crate::system;
 use crate::violations::with_help_as_hint;
+use environment::EnvironmentCheck;
 use request_context::RequestContext;
 
 pub(crate) struct PipelineInput {
@@ -201,12 +202,14 @@ impl RequestContext<'_> {
             next!(self.wait_for_capacity(approved, claimed, &violations, continuation)?);
         self.progress.step_took(TimedStep::Queued);
         self.progress.staging(claimed.hash_progress());
+        let decided = approved.grant().opened_environment();
+        let check = EnvironmentCheck::begin(decided, &self.host.environments);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations, deadline)?);
         self.progress.step_took(TimedStep::Stage);
         let prepared =
             next!(self.build(staged, ahead, violations, (deadline, &mut *continuation))?);
         self.progress.step_took(TimedStep::Sandbox);
-        self.run(prepared, (place, deadline), continuation)
+        self.run((prepared, check), (place, deadline), continuation)
     }
 }
 

@@ -10,6 +10,7 @@ use spool::failpoint::{Failpoint, reach};
 use spool::{BeginError, Begun, ResultDraft, Staged};
 use validator::{Code, Violation};
 
+use super::environment::EnvironmentCheck;
 use super::model::{
     ClaimOutcome, Continuation, DecisionFacts, PipelineStep, PublishedRecord, RecordInput,
     RecordedRequest, ReleaseReason, next,
@@ -53,12 +54,12 @@ impl RequestContext<'_> {
     /// The request is used up from here on, unless no tool could be started.
     pub(super) fn run(
         &self,
-        prepared: PreparedRun,
+        (prepared, check): (PreparedRun, EnvironmentCheck),
         (place, deadline): (CapacityPermit<'_>, HoldDeadline),
         continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<ClaimOutcome, DaemonError> {
         // Before `confirm`, which consumes a permission.
-        let prepared = next!(self.confirm_environment(prepared)?);
+        let prepared = next!(self.confirm_environment(prepared, check)?);
         let prepared = next!(self.confirm(prepared, deadline, continuation)?);
         let BegunRun { network, violations, result, begun, ready, origin: made } =
             next!(self.begin(prepared)?);

@@ -54,7 +54,7 @@ pub(super) fn build(
     for (directory, names) in REMOVED {
         remove(&into.join(directory), names)?;
     }
-    let mut programs = ProgramList::new(into)?;
+    let mut programs = ProgramList::of_root(into)?;
     for directory in PATH {
         programs.add(directory)?;
     }

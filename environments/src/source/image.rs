@@ -1,9 +1,11 @@
 //! Images: an OCI layout or a docker archive becomes a root file system. Its programs are those on
-//! the image's search path.
+//! the image's search path that the launcher shows. Variables that no environment may set are left
+//! out.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use model::is_reserved_variable;
 use trees::{EnvironmentContent, EnvironmentKind, SourceFacts};
 
 use super::document::file_name;
@@ -12,6 +14,10 @@ use super::kind::SourceKind;
 use super::model::{BuildEvent, BuiltTree, SourceStep, SourceTools};
 use super::programs::ProgramList;
 use crate::{unpack_docker_archive, unpack_oci_layout};
+
+/// The search path of an image that sets none, as container runtimes have it.
+const PATH_WITHOUT_ONE: [&str; 6] =
+    ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Unpacks an image.
 pub(super) fn build(
@@ -29,17 +35,22 @@ pub(super) fn build(
         }
         _ => unpack_oci_layout(source, into, &tools.limits, &mut progress)?,
     };
-    let mut programs = ProgramList::new(into)?;
-    for directory in &facts.path {
+    let mut programs = ProgramList::of_root(into)?;
+    let path = match facts.path.is_empty() {
+        true => PATH_WITHOUT_ONE.map(str::to_owned).to_vec(),
+        false => facts.path,
+    };
+    for directory in &path {
         programs.add(directory)?;
     }
-    let mut variables: BTreeMap<String, String> = facts.env.into_iter().collect();
-    if !facts.path.is_empty() {
-        // Programs of the image start others by name.
-        let path = facts.path.iter().map(|directory| format!("/{}", directory.trim_matches('/')));
-        let path = path.collect::<Vec<_>>().join(":");
-        variables.entry("PATH".to_owned()).or_insert(path);
+    let (reserved, mut variables): (BTreeMap<String, String>, BTreeMap<_, _>) =
+        facts.env.into_iter().partition(|(name, _)| is_reserved_variable(name));
+    if !reserved.is_empty() {
+        events(BuildEvent::VariablesLeftOut(reserved.len()));
     }
+    // Programs of the image start others by name.
+    let path = path.iter().map(|directory| format!("/{}", directory.trim_matches('/')));
+    variables.insert("PATH".to_owned(), path.collect::<Vec<_>>().join(":"));
     let content = EnvironmentContent {
         kind: EnvironmentKind::Root,
         programs: programs.finish(events),

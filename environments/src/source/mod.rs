@@ -60,7 +60,7 @@ fn copy(
     let mut progress = |bytes| events(BuildEvent::Bytes(bytes));
     let limits = tools.tree_limits();
     let sha256 = copy_directory(source, into, LinkRule::Inside, &limits, &mut progress)?;
-    let mut programs = programs::ProgramList::new(into)?;
+    let mut programs = programs::ProgramList::of_libraries(into)?;
     programs.add("bin")?;
     let content = EnvironmentContent {
         kind: EnvironmentKind::Libraries,

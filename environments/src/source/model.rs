@@ -58,6 +58,8 @@ pub enum BuildEvent {
     Bytes(u64),
     /// So many programs did not fit into the list of the environment.
     ProgramsLeftOut(usize),
+    /// So many variables of the image were left out, because no environment may set them.
+    VariablesLeftOut(usize),
 }
 
 /// A built tree, described.

@@ -35,20 +35,20 @@ const KEPT: [&str; 16] = [
     "npm_config_cafile",
     "npm_config_cache",
 ];
-/// Variables of uv that would change what is installed, or where.
-const NOT_KEPT: [&str; 12] = [
-    "UV_BUILD_CONSTRAINT",
-    "UV_COMPILE_BYTECODE",
-    "UV_CONFIG_FILE",
-    "UV_CONSTRAINT",
-    "UV_LINK_MODE",
-    "UV_NO_BINARY",
-    "UV_NO_VERIFY_HASHES",
-    "UV_OVERRIDE",
-    "UV_PROJECT",
-    "UV_PYTHON",
-    "UV_REQUIRE_HASHES",
-    "UV_WORKING_DIRECTORY",
+/// Variables of uv that a program gets. Others change what is installed, or hold a secret.
+const KEPT_OF_UV: [&str; 12] = [
+    "UV_CACHE_DIR",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "UV_FIND_LINKS",
+    "UV_HTTP_TIMEOUT",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "UV_INSECURE_HOST",
+    "UV_KEYRING_PROVIDER",
+    "UV_NATIVE_TLS",
+    "UV_OFFLINE",
+    "UV_SYSTEM_CERTS",
 ];
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for the output of an ended program to arrive.
@@ -98,7 +98,15 @@ pub(super) fn command(program: &Path, tools: &SourceTools) -> Result<Command, So
 
 fn is_kept(name: &str) -> bool {
     KEPT.contains(&name.to_ascii_lowercase().as_str())
-        || name.starts_with("UV_") && !NOT_KEPT.contains(&name)
+        || KEPT_OF_UV.contains(&name)
+        || is_login_of_index(name)
+}
+
+/// Returns whether the variable is `UV_INDEX_NAME_USERNAME` or `UV_INDEX_NAME_PASSWORD`.
+fn is_login_of_index(name: &str) -> bool {
+    let index = name.strip_prefix("UV_INDEX_").unwrap_or_default();
+    let is_before = |suffix: &str| index.len() > suffix.len() && index.ends_with(suffix);
+    is_before("_USERNAME") || is_before("_PASSWORD")
 }
 
 /// Runs a program, which must succeed, and returns its stdout.
@@ -122,6 +130,7 @@ pub(super) fn run_to_end(
 ) -> Result<EndedProgram, SourceError> {
     let program = PathBuf::from(command.get_program());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // In the group of this process, so that Ctrl-C ends it and its own programs, too.
     let mut child = command.spawn().map_err(SourceError::io(&program))?;
     let started = |stream: io::Result<_>| stream.map_err(SourceError::io(&program));
     let stdout = started(collect(child.stdout.take()));
@@ -148,7 +157,8 @@ pub(super) fn failure(what: &str, last_lines: &str) -> SourceError {
     ))
 }
 
-/// Waits for the end of a program. Returns `None` if the time is over; the program is killed then.
+/// Waits for the end of a program. Returns `None` if the time is over; the program is killed
+/// then, with those that it started.
 fn wait_at_most(child: &mut Child, time_max: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     loop {
@@ -210,7 +220,13 @@ mod tests {
         for name in ["https_proxy", "HTTPS_PROXY", "PIP_INDEX_URL", "UV_INDEX", "SSL_CERT_FILE"] {
             assert!(is_kept(name), "{name}");
         }
+        for name in ["UV_INDEX_OWN_USERNAME", "UV_INDEX_OWN_PASSWORD"] {
+            assert!(is_kept(name), "{name}");
+        }
         for name in ["HOME", "PYTHONPATH", "UV_PYTHON", "NODE_OPTIONS", "PIP_TARGET"] {
+            assert!(!is_kept(name), "{name}");
+        }
+        for name in ["UV_EXCLUDE", "UV_NO_DEV", "UV_PUBLISH_TOKEN", "UV_INDEX_STRATEGY"] {
             assert!(!is_kept(name), "{name}");
         }
     }

@@ -1,5 +1,6 @@
 //! Places the entries of one layer in the tree.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Write};
 
@@ -11,7 +12,7 @@ use super::headers::{LayerEntry, LayerEntryKind};
 use super::made_paths::MadePaths;
 use super::meter::UnpackMeter;
 use super::tree::{UnpackedTree, stat_at};
-use super::whiteout::{hidden_part, hide};
+use super::whiteout::{HiddenPart, hidden_part, hide};
 use crate::error::UnpackError;
 use crate::fault::EntryFault;
 
@@ -26,6 +27,8 @@ pub(super) struct LayerWriter<'w, 't> {
     meter: &'w UnpackMeter,
     progress: &'w mut dyn FnMut(u64),
     made: MadePaths,
+    /// The directories whose entries of earlier layers are all hidden.
+    opaque: HashSet<String>,
     buffer: Vec<u8>,
 }
 
@@ -36,8 +39,9 @@ impl<'w, 't> LayerWriter<'w, 't> {
         meter: &'w UnpackMeter,
         progress: &'w mut dyn FnMut(u64),
     ) -> Self {
-        let (made, buffer) = (MadePaths::default(), vec![0; BUFFER_BYTES]);
-        Self { label, tree, meter, progress, made, buffer }
+        let (made, opaque) = (MadePaths::default(), HashSet::new());
+        let buffer = vec![0; BUFFER_BYTES];
+        Self { label, tree, meter, progress, made, opaque, buffer }
     }
 
     pub(super) fn count_entry(&mut self) -> Result<(), UnpackError> {
@@ -59,7 +63,7 @@ impl<'w, 't> LayerWriter<'w, 't> {
         }
         if let Some(part) = hidden_part(&path)? {
             return match entry.kind {
-                LayerEntryKind::File => hide(self.tree, &path, &part, &self.made),
+                LayerEntryKind::File => self.hide(&path, &part),
                 _ => Err(path.refused(EntryFault::WhiteoutKind)),
             };
         }
@@ -75,6 +79,15 @@ impl<'w, 't> LayerWriter<'w, 't> {
         }
         self.made.add(path.as_str());
         Ok(())
+    }
+
+    /// Hides entries of earlier layers. Each opaque whiteout reads its directory, so one layer must
+    /// not have two of one directory.
+    fn hide(&mut self, path: &EntryPath, part: &HiddenPart) -> Result<(), UnpackError> {
+        if *part == HiddenPart::All && !self.opaque.insert(path.parent().to_owned()) {
+            return Err(path.refused(EntryFault::SecondWhiteout));
+        }
+        hide(self.tree, path, part, &self.made)
     }
 
     fn place_file(

@@ -115,6 +115,11 @@ fn invalid_whiteouts_are_refused() {
         ("as a directory of the path", || vec![new().file(".wh.a/b", b"")], "is invalid"),
         ("as a directory", || vec![new().directory(".wh.a")], "is not a file"),
         ("as a link", || vec![new().symlink(".wh.a", "/")], "is not a file"),
+        (
+            "of all entries, twice",
+            || vec![new().file("a/.wh..wh..opq", b"").file("a/.wh..wh..opq", b"")],
+            "hides all entries of this directory twice",
+        ),
     ];
     check(traps);
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use model::is_reserved_variable;
 use validator::{Code, Request};
 
 use crate::environments::AllowedEnvironments;
@@ -117,10 +118,12 @@ fn misfit(
     Some(EnvironmentRefusal::new(Code::EnvironmentMismatch, reason, hint))
 }
 
-/// Refuses a variable that chooses programs or libraries of the host, or that the policy sets.
+/// Refuses a variable that chooses programs or libraries of the host, or replaces one of the proxy
+/// or of the policy.
 fn variable(opened: &OpenedEnvironment, runtime: &RuntimeRule) -> Option<(String, &'static str)> {
     // In a root, PATH finds programs of the environment only.
-    let is_reserved = |name: &str| name.starts_with("LD_") || (name == "PATH" && !opened.is_root);
+    let is_reserved =
+        |name: &str| is_reserved_variable(name) || (name == "PATH" && !opened.is_root);
     let mut variables = opened.variables.iter();
     let (name, _) = variables
         .find(|(name, value)| is_reserved(name) || sets_otherwise(runtime, name, value))?;

@@ -42,7 +42,8 @@ pub(crate) struct AdoptedRun {
     pub(crate) request_sha256: Option<String>,
     pub(crate) result_id: String,
     pub(crate) results: PathBuf,
-    /// The digest of the standing approval that the run used, unless the use has its own line.
+    /// The digest of the standing approval that the run used. Only lines of earlier versions have
+    /// it: now the use has its own line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) standing_sha256: Option<String>,
 }

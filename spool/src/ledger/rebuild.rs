@@ -41,8 +41,8 @@ pub struct RunFacts {
     pub request_id: String,
     /// The digest of the request.
     pub request_sha256: String,
-    /// The digest of the standing approval that the run used.
-    pub standing_sha256: Option<String>,
+    /// The digest of the standing approval that the run used, with the number of the use.
+    pub standing: Option<(String, u64)>,
 }
 
 /// The result of rebuilding a ledger.
@@ -94,8 +94,7 @@ fn missing_entries(
     facts: &mut dyn FnMut(&Path) -> Option<RunFacts>,
     known: &[LedgerEntry],
 ) -> Result<Vec<LedgerEntry>, SpoolError> {
-    let marks = use_marks::read(&places.state)?;
-    let marked: HashSet<String> = marks.iter().map(|mark| mark.result_id.clone()).collect();
+    let mut uses = use_marks::read(&places.state)?;
     let mut entries = Vec::new();
     let mut runs = missing_from_readable_lines(places, &mut |path| facts(path).is_some())?;
     for (_, intent) in intents_in_work(places)? {
@@ -106,14 +105,16 @@ fn missing_entries(
         }
     }
     for id in runs.into_keys() {
-        let entry = match archived_intent(places, &id) {
-            Some(intent) => Some(LedgerEntry::Begun(Box::new(intent))),
-            None => adopted_entry(places, facts(&places.results.join(&id)), &id, &marked),
-        };
-        entries.extend(entry);
+        if let Some(intent) = archived_intent(places, &id) {
+            entries.push(LedgerEntry::Begun(Box::new(intent)));
+            continue;
+        }
+        let facts = facts(&places.results.join(&id));
+        uses.extend(facts.as_ref().and_then(|facts| recorded_use(facts, &id)));
+        entries.extend(adopted_entry(places, facts, &id));
     }
-    entries.extend(removed_runs(places, known, &entries, &marked)?);
-    let uses = missing_uses(marks, known.iter().chain(&entries));
+    entries.extend(removed_runs(places, known, &entries)?);
+    let uses = missing_uses(uses, known.iter().chain(&entries));
     entries.extend(uses);
     Ok(entries)
 }
@@ -123,7 +124,6 @@ fn removed_runs(
     places: &SpoolPaths,
     known: &[LedgerEntry],
     added: &[LedgerEntry],
-    marked: &HashSet<String>,
 ) -> Result<Vec<LedgerEntry>, SpoolError> {
     let mut removed: Vec<String> = removed_results(&places.state)
         .map_err(|error| {
@@ -136,37 +136,41 @@ fn removed_runs(
         known.iter().chain(added).any(|entry| entry.promised().is_some_and(|it| it.0 == id))
     };
     removed.retain(|id| !is_known(id));
-    Ok(removed.iter().filter_map(|id| adopted_entry(places, None, id, marked)).collect())
+    Ok(removed.iter().filter_map(|id| adopted_entry(places, None, id)).collect())
 }
 
-/// Returns the uses of standing approvals that no line counts, in the order of their numbers.
+/// Returns the uses of standing approvals that no line counts, in the order of their numbers. A use
+/// with a mark and a record is counted once, by its mark.
 fn missing_uses<'e>(
-    mut marks: Vec<StandingUseNote>,
+    mut uses: Vec<StandingUseNote>,
     entries: impl Iterator<Item = &'e LedgerEntry>,
 ) -> Vec<LedgerEntry> {
-    let counted: HashSet<&str> = entries.filter_map(LedgerEntry::counted_use).collect();
-    marks.retain(|mark| !counted.contains(mark.result_id.as_str()));
-    marks.sort_by_key(|mark| mark.number);
-    let used = |mark| LedgerEntry::Noted(LedgerNote::StandingUsed(mark));
-    marks.into_iter().map(used).collect()
+    let mut counted: HashSet<String> =
+        entries.filter_map(LedgerEntry::counted_use).map(str::to_owned).collect();
+    uses.retain(|used| counted.insert(used.result_id.clone()));
+    uses.sort_by_key(|used| used.number);
+    let noted = |used| LedgerEntry::Noted(LedgerNote::StandingUsed(used));
+    uses.into_iter().map(noted).collect()
 }
 
-/// Returns the entry of a run known by its record, or only by the name of its result. The mark of a
-/// use has its number, so it is counted by that.
-fn adopted_entry(
-    places: &SpoolPaths,
-    facts: Option<RunFacts>,
-    id: &str,
-    marked: &HashSet<String>,
-) -> Option<LedgerEntry> {
+/// Returns the use that the record of a run states. Without its number, it would be counted before
+/// the marks, which have higher numbers.
+fn recorded_use(facts: &RunFacts, id: &str) -> Option<StandingUseNote> {
+    let (sha256, number) = facts.standing.clone()?;
+    let at = id.parse::<ResultId>().ok()?.at().to_string();
+    Some(StandingUseNote { sha256, number, at, result_id: id.to_owned() })
+}
+
+/// Returns the entry of a run known by its record, or only by the name of its result. Its use has
+/// an entry of its own.
+fn adopted_entry(places: &SpoolPaths, facts: Option<RunFacts>, id: &str) -> Option<LedgerEntry> {
     let named = id.parse::<ResultId>().ok()?.request_id()?.to_string();
-    let (request_id, request_sha256, standing_sha256) = match facts {
-        Some(facts) => (facts.request_id, Some(facts.request_sha256), facts.standing_sha256),
-        None => (named, None, None),
+    let (request_id, request_sha256) = match facts {
+        Some(facts) => (facts.request_id, Some(facts.request_sha256)),
+        None => (named, None),
     };
-    let standing_sha256 = standing_sha256.filter(|_| !marked.contains(id));
     let (result_id, results) = (id.to_owned(), places.results.clone());
-    let run = AdoptedRun { request_id, request_sha256, result_id, results, standing_sha256 };
+    let run = AdoptedRun { request_id, request_sha256, result_id, results, standing_sha256: None };
     Some(LedgerEntry::Noted(LedgerNote::Adopted(run)))
 }
 

@@ -49,9 +49,9 @@ fn used(number: u64) -> Intent {
     Intent {
         request_sha256: sha256(number).to_string(),
         request_id: id.to_string(),
-        result_id: format!("TS-20260209-17000{number}Z-{id}"),
+        result_id: format!("TS-20260209-1700{number:02}Z-{id}"),
         claim: format!("{number:032x}"),
-        begun: format!("2026-02-09T17:00:0{number}Z"),
+        begun: format!("2026-02-09T17:00:{number:02}Z"),
         results: "/results".into(),
         policy_name: "embedded".to_owned(),
         policy_sha256: sha256(0).to_string(),
@@ -113,7 +113,7 @@ impl RebuildScene {
             result.is_dir().then_some(RunFacts {
                 request_id: intent.request_id,
                 request_sha256: intent.request_sha256,
-                standing_sha256: Some(STANDING.to_owned()),
+                standing: Some((STANDING.to_owned(), number)),
             })
         };
         let order = LedgerOrder { at: now(), by_uid: 0, by: None };
@@ -182,6 +182,28 @@ fn a_line_that_comes_after_later_ones_is_counted_by_its_number() {
     let summary = scene.rebuild();
     assert_eq!((summary.kept, summary.added), (2, 2));
     assert_eq!(scene.uses(), (4, 4));
+}
+
+#[test]
+fn a_record_without_a_mark_is_counted_by_its_number() {
+    let scene = RebuildScene::new("records");
+    (1..=8).map(used).for_each(|intent| use_marks::mark(&scene.places.state, &intent));
+    // Run 8 has a mark and a record.
+    (8..=10).map(used).for_each(|intent| scene.publish(&intent));
+    assert_eq!(scene.rebuild().added, 3);
+    assert_eq!(scene.uses(), (10, 10));
+    // A second rebuild adds nothing.
+    assert_eq!(scene.rebuild().added, 0);
+    assert_eq!(scene.uses(), (10, 10));
+}
+
+#[test]
+fn a_record_of_an_earlier_use_than_the_last_line_adds_none() {
+    let scene = RebuildScene::new("earlier");
+    scene.write_ledger(&[used(10)]);
+    scene.publish(&used(9));
+    assert_eq!(scene.rebuild().added, 1);
+    assert_eq!(scene.uses(), (10, 2));
 }
 
 #[test]

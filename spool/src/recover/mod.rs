@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use model::{ClaimId, ResultId};
 
 use crate::archive::{remove_object, remove_originals, write_report};
-use crate::beneath::remove_tree;
+use crate::beneath::{remove_tree, try_remove_tree};
 use crate::claim::{ClaimKind, ClaimNote, remove_claim};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
@@ -156,7 +156,7 @@ impl Spool {
                 }
                 RecoveryAction::RemoveHidden => {
                     let hidden = found.hidden_path();
-                    fs::remove_dir_all(&hidden).map_err(SpoolError::io(&hidden, "remove"))?;
+                    try_remove_tree(&hidden).map_err(SpoolError::io(&hidden, "remove"))?;
                 }
                 RecoveryAction::Publish => {
                     self.publish_hidden(&directory, &found)?;

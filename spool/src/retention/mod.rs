@@ -10,6 +10,7 @@ mod marks;
 mod plan;
 mod remove;
 mod scan;
+mod size;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@ use std::path::Path;
 use model::{ClaimId, ResultId, UtcTime};
 
 use super::plan::{FLOOR_SEC, OldestEntries, RetentionEntry};
+use super::size::bytes_in;
 use super::{ExpiredEntry, RetentionKind, RetentionPolicy};
 use crate::claim::read_noted_result;
 use crate::error::SpoolError;
@@ -74,7 +75,7 @@ fn find_expired(
             let Some(at) = name.parse().ok().as_ref().map(ResultId::at) else { return Ok(()) };
             let path = directory.join(&name);
             // The size is only needed now if it is bounded.
-            let bytes = if bounds.bytes.is_some() { bytes_in(&path)? } else { 0 };
+            let bytes = if bounds.bytes.is_some() { bytes_in(&path) } else { 0 };
             oldest.offer(RetentionEntry { at, name, bytes }, |entry| {
                 !promised.contains(&entry.name)
                     && is_complete(kind, &path, &entry.name)
@@ -84,7 +85,7 @@ fn find_expired(
         })?;
         for (RetentionEntry { at, name, bytes }, why) in oldest.expired(bounds) {
             let path = directory.join(&name);
-            let bytes = if bounds.bytes.is_some() { bytes } else { bytes_in(&path)? };
+            let bytes = if bounds.bytes.is_some() { bytes } else { bytes_in(&path) };
             all.push(ExpiredEntry { kind, path, result_id: name, at, bytes, bound: why });
         }
     }
@@ -106,28 +107,6 @@ fn is_complete(kind: RetentionKind, path: &Path, id: &str) -> bool {
 fn is_settled(path: &Path, now: UtcTime) -> bool {
     let found = fs::symlink_metadata(path).map(|found| found.mtime());
     found.is_ok_and(|changed_sec| changed_sec <= now.unix().saturating_sub(FLOOR_SEC))
-}
-
-/// Returns the size of the files in an entry. Files that are removed meanwhile count as 0.
-fn bytes_in(path: &Path) -> Result<u64, SpoolError> {
-    let mut bytes: u64 = 0;
-    let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let entries = match fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if gone(&error) || error.kind() == io::ErrorKind::NotADirectory => return Ok(0),
-        Err(error) => return Err(SpoolError::io(path, "list")(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(SpoolError::io(path, "list"))?;
-        let found = match entry.metadata() {
-            Ok(found) => found,
-            Err(error) if gone(&error) => continue,
-            Err(error) => return Err(SpoolError::io(&entry.path(), "stat")(error)),
-        };
-        let more = if found.is_dir() { bytes_in(&entry.path())? } else { found.len() };
-        bytes = bytes.saturating_add(more);
-    }
-    Ok(bytes)
 }
 
 /// Returns the results that the notes of refused claims promise.

@@ -8,16 +8,20 @@
 
 use std::fs::{self, File};
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use model::{Sha256, UtcTime};
 use proptest::prelude::*;
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
+use super::size::bytes_in;
 use super::{
     FLOOR_SEC, OldestEntries, RemovalOutcome, RetentionBound, RetentionBounds, RetentionEntry,
     RetentionPolicy, dry_run,
 };
+use crate::beneath::try_remove_tree;
 use crate::paths::{Spool, SpoolPaths};
 use crate::state::removed_results;
 
@@ -224,4 +228,43 @@ fn rounds_are_bounded_and_end_on_request_and_a_torn_mark_is_cut() {
     assert!(!second.may_have_more && second.outcomes.len() == 3);
     assert_eq!(removed_results(&dir.places().state).unwrap().len(), 5);
     assert!(names(&dir.places().results).is_empty());
+}
+
+/// Makes directories in each other, each with a file of 10 bytes.
+fn make_chain(top: &Path, levels: usize) {
+    let mut at = File::open(top).unwrap();
+    for _ in 0..levels {
+        mkdirat(&at, "d", Mode::RWXU).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        at = openat(&at, "d", flags, Mode::empty()).unwrap().into();
+        let flags = OFlags::CREATE | OFlags::WRONLY;
+        let file = File::from(openat(&at, "f", flags, Mode::RUSR | Mode::WUSR).unwrap());
+        file.set_len(10).unwrap();
+    }
+}
+
+/// A submitter can leave such directories in a quarantined request.
+#[test]
+fn a_directory_that_cannot_be_read_stops_nothing() {
+    let dir = RetentionTestDir::new("unreadable");
+    let spool = Spool::open_for_daemon(&dir.places()).unwrap();
+    let old = dir.make("results", 3, &WHOLE);
+    let quarantine = dir.places().spool.join("quarantine");
+    let [closed, deep] = [4, 5].map(|days| quarantine.join(dir.make("quarantine", days, &[".md"])));
+    fs::create_dir(closed.join("closed")).unwrap();
+    fs::set_permissions(closed.join("closed"), fs::Permissions::from_mode(0o0)).unwrap();
+    make_chain(&deep, 3000);
+    assert_eq!(bytes_in(&closed), 10);
+    // The file at the top, and that of each level below it that is listed.
+    assert_eq!(bytes_in(&deep), 80 * 10);
+
+    let bytes = RetentionBounds { bytes: NonZero::new(1 << 30), ..RetentionBounds::default() };
+    let keep = RetentionPolicy { quarantine: bytes, ..one_day() };
+    let removal = spool.remove_expired(&keep, now(), 100, &|| false).unwrap();
+    let gone: Vec<_> = removal.outcomes.iter().map(|(one, _)| one.result_id.clone()).collect();
+    assert_eq!(gone, [old]);
+    assert!(names(&dir.places().results).is_empty());
+    assert_eq!(names(&quarantine).len(), 2);
+    fs::set_permissions(closed.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
+    try_remove_tree(&deep).unwrap();
 }

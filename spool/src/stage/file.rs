@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 use rustix::fs::fstat;
 
-use super::placement::{InputPlacement, StagedInput};
+use super::placement::{InputPlacement, StagedInput, StagedTotals};
 use crate::beneath::{AllowedLinks, check_regular_file};
 use crate::copy::{ContentMatch, HashedCopy, compare, copy_hashed};
 use crate::error::SpoolError;
@@ -33,7 +33,8 @@ pub(super) fn stage(place: &InputPlacement<'_>, file: OwnedFd) -> Result<StagedI
     if sha256 != *place.input.sha256() {
         return Ok(Err(place.mismatch(sha256)));
     }
-    Ok(Ok(bytes))
+    // Only folders have entries that count.
+    Ok(Ok(StagedTotals { bytes, entries: 0 }))
 }
 
 fn link_or_copy(place: &InputPlacement<'_>, from: &mut File) -> io::Result<HashedCopy> {

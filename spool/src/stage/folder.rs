@@ -9,13 +9,11 @@ use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree};
 use validator::{Code, Violation};
 
 use super::directories::{make_directory, seal};
-use super::placement::{InputPlacement, StagedInput};
+use super::placement::{ENTRIES_MAX, InputPlacement, StagedInput, StagedTotals};
 use crate::beneath::try_remove_tree;
 use crate::error::{HELP_SEPARATOR, SpoolError};
 use crate::shortage::Shortage;
 
-/// The files, directories and links of a folder.
-const ENTRIES_MAX: u64 = 100_000;
 /// The components of the longest path in a folder.
 const DEPTH_MAX: u32 = 64;
 
@@ -48,7 +46,8 @@ pub(super) fn stage(
         return Ok(Err(place.mismatch(summary.sha256)));
     }
     seal(to.as_fd()).map_err(SpoolError::errno(&place.to, "set the mode of"))?;
-    Ok(Ok(summary.bytes))
+    let entries = summary.files.saturating_add(summary.directories).saturating_add(summary.links);
+    Ok(Ok(StagedTotals { bytes: summary.bytes, entries }))
 }
 
 fn open_copy(place: &InputPlacement<'_>) -> Result<OwnedFd, SpoolError> {
@@ -61,7 +60,7 @@ fn copy(
     from: &OwnedFd,
     to: &OwnedFd,
 ) -> Result<TreeSummary, TreeError> {
-    let limits = folder_limits(place.bytes_left);
+    let limits = TreeLimits { entries_max: place.entries_left, ..folder_limits(place.bytes_left) };
     let mut on_bytes = |bytes| place.hashed.add_uncounted(bytes);
     copy_tree(from.as_fd(), to.as_fd(), LinkRule::Inside, &limits, &mut on_bytes)
 }
@@ -73,14 +72,27 @@ fn is_disk_full(error: &TreeError) -> bool {
 
 /// Returns the violation of a folder that cannot be an input, or the failure of the copy.
 fn refusal(place: &InputPlacement<'_>, error: TreeError) -> Result<Violation, SpoolError> {
-    let error = match error {
-        TreeError::Io { path, error, .. } if !is_of_original(&error) => {
-            return Err(SpoolError::io(&place.shown.join(path), "copy the input")(error));
+    match error {
+        TreeError::Io { path, act, error } if is_of_host(act, &error) => {
+            Err(SpoolError::io(&place.shown.join(path), "copy the input")(error))
         }
-        TreeError::TooManyBytes { .. } => return Ok(place.too_large()),
-        error => error,
-    };
-    let code = match &error {
+        TreeError::TooManyBytes { .. } => Ok(place.too_large()),
+        TreeError::TooManyEntries { .. } => Ok(place.too_many_entries()),
+        error => Ok(folder_violation(place.input.name(), &error)),
+    }
+}
+
+/// Returns whether the host caused the error, in the copy or by a shortage. The submitter can cause
+/// any other error by the original.
+fn is_of_host(act: &str, error: &io::Error) -> bool {
+    matches!(act, "create" | "write") || Shortage::of(error).is_some()
+}
+
+/// Returns the violation of an input folder that cannot be read, or that no input can be. The error
+/// names a path below the folder.
+#[must_use]
+pub fn folder_violation(name: &str, error: &TreeError) -> Violation {
+    let code = match error {
         TreeError::Io { .. } => Code::InputsMissing,
         TreeError::Changed { .. } => Code::InputsMismatch,
         TreeError::TooManyEntries { .. }
@@ -90,17 +102,35 @@ fn refusal(place: &InputPlacement<'_>, error: TreeError) -> Result<Violation, Sp
         | TreeError::SetId { .. }
         | TreeError::Name { .. }
         | TreeError::LinkTarget { .. }
-        | TreeError::LinkLeaves { .. } => Code::SpoolFileKind,
+        | TreeError::LinkLeaves { .. }
+        | TreeError::OtherMount { .. } => Code::SpoolFileKind,
     };
     let text = error.to_string();
     let (problem, help) = text
         .rsplit_once(HELP_SEPARATOR)
         .unwrap_or((text.as_str(), "put the whole folder there, readable to the daemon"));
-    let message = format!("input {}: {problem}", place.input.name());
-    Ok(Violation::error(code, message).hint(help))
+    Violation::error(code, format!("input {name}: {problem}")).hint(help)
 }
 
-/// Returns whether only the original can have caused the error: the copy belongs to this process.
-fn is_of_original(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound)
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_copy_and_shortages_are_of_the_host() {
+        let cases = [
+            ("create", Errno::ACCESS, true),
+            ("write", Errno::IO, true),
+            ("open", Errno::MFILE, true),
+            ("open", Errno::ACCESS, false),
+            ("open", Errno::NAMETOOLONG, false),
+            ("read", Errno::IO, false),
+            ("list", Errno::NOENT, false),
+        ];
+        for (act, errno, wanted) in cases {
+            assert_eq!(is_of_host(act, &errno.into()), wanted, "{act}: {errno}");
+        }
+    }
 }

@@ -8,10 +8,21 @@ use validator::{Code, Input, Violation};
 use crate::hash_progress::HashProgress;
 use crate::input_store::InputStore;
 
-/// The bytes of a staged input, or the reason why it is refused.
-pub(super) type StagedInput = Result<u64, Violation>;
+/// The files, directories and links of all folders of a request.
+pub(super) const ENTRIES_MAX: u64 = 100_000;
 
-/// An input, the slot that it is staged into, and the bytes that it may have.
+/// The totals of a staged input, or the reason why it is refused.
+pub(super) type StagedInput = Result<StagedTotals, Violation>;
+
+/// The totals of one input, or of several.
+#[derive(Clone, Copy, Default)]
+pub(super) struct StagedTotals {
+    pub(super) bytes: u64,
+    /// The files, directories and links in folders.
+    pub(super) entries: u64,
+}
+
+/// An input, the slot that it is staged into, and the bytes and entries that it may have.
 pub(super) struct InputPlacement<'a> {
     pub(super) input: &'a Input,
     /// The place of the original, for messages.
@@ -21,6 +32,7 @@ pub(super) struct InputPlacement<'a> {
     pub(super) store: &'a InputStore,
     pub(super) hashed: &'a HashProgress,
     pub(super) bytes_left: u64,
+    pub(super) entries_left: u64,
 }
 
 impl InputPlacement<'_> {
@@ -41,6 +53,15 @@ impl InputPlacement<'_> {
         let message = format!("input {name}: with it the inputs exceed limits.input_bytes_max");
         let hint = "use smaller inputs, or raise limits.input_bytes_max in the policy";
         Violation::error(Code::LimitsOverPolicy, message).hint(hint)
+    }
+
+    pub(super) fn too_many_entries(&self) -> Violation {
+        let name = self.input.name();
+        let message = format!(
+            "input {name}: with it the folders of the request have more than {ENTRIES_MAX} files, \
+             directories and links"
+        );
+        Violation::error(Code::LimitsOverPolicy, message).hint("leave out what is not needed")
     }
 
     pub(super) fn mismatch(&self, found: Sha256) -> Violation {

@@ -11,13 +11,14 @@ use rustix::fs::{Dir, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::beneath::open_beneath;
+use crate::draft_files::DraftFiles;
 use crate::error::SpoolError;
 use crate::inbox::Inbox;
 
 /// The most files and directories. The front matter of a request has no space for as many inputs.
-pub(super) const ENTRIES_MAX: usize = 1024;
+pub(super) const ENTRIES_MAX: usize = DraftFiles::STANDING_ENTRIES_MAX;
 /// The most levels of directories within the directory of the inputs.
-pub(super) const LEVELS_MAX: usize = 8;
+pub(super) const LEVELS_MAX: usize = DraftFiles::STANDING_LEVELS_MAX;
 
 /// The work that a check has done, also if it failed.
 #[derive(Default)]

@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use trees::TreeLimits;
+
 use super::placing::{COPY, make_directory, place_copy};
 use crate::error::SpoolError;
 use crate::own_file::open_file;
@@ -22,16 +24,11 @@ struct FolderEntry {
 
 /// Copies a folder, whose parent directories exist in the spool.
 pub(super) fn place_folder(from: &Path, to: &Path) -> Result<(), SpoolError> {
-    let limits = folder_limits(u64::MAX);
-    let (mut waiting, mut entries) = (Vec::new(), 0_u64);
-    list(from, to, 1, &mut waiting)?;
-    while let Some(FolderEntry { from, to, kind, depth }) = waiting.pop() {
-        entries += 1;
-        if entries > limits.entries_max || depth > limits.depth_max {
-            return Err(SpoolError::io(&from, COPY)(too_large()));
-        }
+    let mut walk = FolderPlacing { waiting: Vec::new(), limits: folder_limits(u64::MAX) };
+    walk.list(from, to, 1)?;
+    while let Some(FolderEntry { from, to, kind, depth }) = walk.waiting.pop() {
         if kind.is_dir() {
-            list(&from, &to, depth + 1, &mut waiting)?;
+            walk.list(&from, &to, depth + 1)?;
         } else if kind.is_symlink() {
             let linked = fs::read_link(&from).and_then(|target| symlink(target, &to));
             linked.map_err(SpoolError::io(&from, COPY))?;
@@ -43,21 +40,28 @@ pub(super) fn place_folder(from: &Path, to: &Path) -> Result<(), SpoolError> {
     Ok(())
 }
 
-/// Makes the copy of a directory, and adds the entries of the original to those to be copied.
-fn list(
-    from: &Path,
-    to: &Path,
-    depth: u32,
-    waiting: &mut Vec<FolderEntry>,
-) -> Result<(), SpoolError> {
-    make_directory(to).map_err(SpoolError::io(to, "create"))?;
-    for entry in fs::read_dir(from).map_err(SpoolError::io(from, "list"))? {
-        let entry = entry.map_err(SpoolError::io(from, "list"))?;
-        let kind = entry.file_type().map_err(SpoolError::io(from, "list"))?;
-        let to = to.join(entry.file_name());
-        waiting.push(FolderEntry { from: entry.path(), to, kind, depth });
+/// The entries that are still to be copied, and the limits of those that may be added.
+struct FolderPlacing {
+    waiting: Vec<FolderEntry>,
+    limits: TreeLimits,
+}
+
+impl FolderPlacing {
+    /// Makes the copy of a directory, and adds the entries of the original, up to the limits.
+    fn list(&mut self, from: &Path, to: &Path, depth: u32) -> Result<(), SpoolError> {
+        make_directory(to).map_err(SpoolError::io(to, "create"))?;
+        for entry in fs::read_dir(from).map_err(SpoolError::io(from, "list"))? {
+            let entry = entry.map_err(SpoolError::io(from, "list"))?;
+            let (from, to) = (entry.path(), to.join(entry.file_name()));
+            let left = self.limits.entries_max.checked_sub(1);
+            let left = left.filter(|_| depth <= self.limits.depth_max);
+            self.limits.entries_max =
+                left.ok_or_else(|| SpoolError::io(&from, COPY)(too_large()))?;
+            let kind = entry.file_type().map_err(SpoolError::io(&from, "list"))?;
+            self.waiting.push(FolderEntry { from, to, kind, depth });
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn too_large() -> io::Error {

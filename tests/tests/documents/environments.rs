@@ -23,7 +23,9 @@ const NETWORK: [&str; 7] = [
 ];
 
 fn run(bench: &Bench, script: &str) -> CliOutput {
-    let mut shell = bench.shell(script);
+    // Last on PATH, because the directory has a Python of its own.
+    let tools = toolexec_tests::workspace().join("target/tools/oracles/bin");
+    let mut shell = bench.shell(&format!("PATH=$PATH:{}\n{script}", tools.display()));
     for name in NETWORK {
         if let Some(value) = std::env::var_os(name) {
             shell.env(name, value);

@@ -1,7 +1,8 @@
-//! What is the same in all threads of a copy: its rules, its limits and its totals.
+//! The parts that all threads of a copy share: its rules, its limits and its totals.
 
+use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use model::Sha256;
 
@@ -16,9 +17,21 @@ pub(super) struct CopyContext<'a> {
     pub(super) rule: LinkRule,
     pub(super) limits: &'a TreeLimits,
     pub(super) totals: &'a CopyTotals,
+    /// The lowest position whose entry failed, or the greatest number.
+    pub(super) failed: &'a AtomicUsize,
+    /// The position of the present entry among those that two threads divide.
+    pub(super) position: usize,
 }
 
 impl CopyContext<'_> {
+    /// Fails if the other thread failed at a lower position: only that error is reported.
+    pub(super) fn check_needed(&self, path: &str) -> Result<(), TreeError> {
+        match self.failed.load(Ordering::Relaxed) < self.position {
+            true => Err(TreeError::failed(path, "copy")(io::Error::from(ErrorKind::Interrupted))),
+            false => Ok(()),
+        }
+    }
+
     /// Adds the size of a file that is about to be copied.
     pub(super) fn add_bytes(&self, bytes: u64, path: &str) -> Result<(), TreeError> {
         let bytes_max = self.limits.bytes_max;

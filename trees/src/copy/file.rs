@@ -31,7 +31,7 @@ pub(super) fn copy_file(
     let executable = is_executable(&before);
     let copy = make_file(at.to, name, if executable { PROGRAM } else { FILE });
     let copy = copy.map_err(TreeError::failed(name, "create"))?;
-    let mut pour = FilePour { name, buffer, on_bytes };
+    let mut pour = FilePour { context, name, buffer, on_bytes };
     let sha256 = pour.all(&file, &copy, bytes)?;
     let after = fstat(&file).map_err(TreeError::failed(name, "stat again"))?;
     if !is_unchanged(&before, &after) {
@@ -53,6 +53,7 @@ fn make_file(at: BorrowedFd<'_>, name: &str, mode: u32) -> io::Result<File> {
 
 /// The way of the bytes of one file.
 struct FilePour<'a> {
+    context: CopyContext<'a>,
     name: &'a str,
     buffer: &'a mut [u8],
     on_bytes: &'a mut dyn FnMut(u64),
@@ -64,6 +65,7 @@ impl FilePour<'_> {
     fn all(&mut self, mut from: &File, mut to: &File, bytes: u64) -> Result<Sha256, TreeError> {
         let (mut stream, mut left) = (Sha256Stream::new(), bytes);
         loop {
+            self.context.check_needed(self.name)?;
             let read = match from.read(self.buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read.map_err(TreeError::failed(self.name, "read"))?,

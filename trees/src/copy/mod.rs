@@ -6,6 +6,7 @@ mod file;
 mod tree;
 
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::atomic::AtomicUsize;
 
 use self::context::{CopyContext, CopyTotals, DirectoryPair};
 use self::tree::TreeCopy;
@@ -13,7 +14,7 @@ use crate::digest::TreeSummary;
 use crate::error::TreeError;
 use crate::limits::TreeLimits;
 use crate::links::LinkRule;
-use crate::walk::open_directory;
+use crate::walk::open_top;
 
 /// Copies the content of the directory `from` into the empty directory `to`, and returns the digest
 /// of the copy. Files get the mode 0444, or 0555 with any execute bit; directories get 0755. Links
@@ -29,10 +30,10 @@ pub fn copy_tree(
     limits: &TreeLimits,
     on_bytes: &mut dyn FnMut(u64),
 ) -> Result<TreeSummary, TreeError> {
-    let totals = CopyTotals::default();
+    let (totals, failed) = (CopyTotals::default(), AtomicUsize::new(usize::MAX));
     // The descriptor of the caller may have a position.
-    let from = open_directory(from, c".").map_err(TreeError::failed("", "open"))?;
-    let context = CopyContext { rule, limits, totals: &totals };
+    let from = open_top(from).map_err(TreeError::failed("", "open"))?;
+    let context = CopyContext { rule, limits, totals: &totals, failed: &failed, position: 0 };
     let top = DirectoryPair { from: from.as_fd(), to, depth: 1 };
     let sha256 = TreeCopy::new(context, on_bytes).split(top)?;
     Ok(totals.into_summary(sha256))

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use model::{Sha256, Sha256Stream};
 use rustix::fs::{AtFlags, FileType, Mode, fchmod, mkdirat, readlinkat, statat, symlinkat};
@@ -23,6 +23,8 @@ const DIRECTORY: u32 = 0o755;
 
 /// The line of an entry, with the index of its name.
 type IndexedLine = (usize, String);
+/// What one of two threads copied, or the error with the position of its entry.
+type CopiedLines = Result<Vec<IndexedLine>, (usize, TreeError)>;
 
 /// A walk of one thread. The paths of its errors are completed on the way up.
 pub(super) struct TreeCopy<'a> {
@@ -86,17 +88,16 @@ impl<'a> TreeCopy<'a> {
                 0 | 1 => None,
                 _ => thread::Builder::new().name("copy".to_owned()).spawn_scoped(scope, work).ok(),
             };
-            let mut lines = queue.take(&mut |bytes: u64| {
+            let lines = queue.take(&mut |bytes: u64| {
                 on_bytes(bytes.saturating_add(elsewhere.swap(0, Ordering::Relaxed)));
-            })?;
-            if let Some(other) = other {
-                match other.join() {
-                    Ok(more) => lines.extend(more?),
-                    Err(panic) => resume_unwind(panic),
-                }
-                on_bytes(elsewhere.swap(0, Ordering::Relaxed));
-            }
-            Ok(lines)
+            });
+            let more = match other.map(ScopedJoinHandle::join) {
+                Some(Ok(more)) => more,
+                Some(Err(panic)) => resume_unwind(panic),
+                None => Ok(Vec::new()),
+            };
+            on_bytes(elsewhere.swap(0, Ordering::Relaxed));
+            all_lines(lines, more)
         })
     }
 
@@ -122,6 +123,7 @@ impl<'a> TreeCopy<'a> {
         kind: FileType,
     ) -> Result<String, TreeError> {
         let name = check_name(name, at.depth, self.context.limits)?;
+        self.context.check_needed(name)?;
         match kind {
             FileType::RegularFile => {
                 copy_file(self.context, at, name, &mut self.chunk, self.on_bytes)
@@ -166,18 +168,36 @@ struct CopyQueue<'a> {
 }
 
 impl CopyQueue<'_> {
-    /// Copies one entry after the other until none is left. A refused entry empties the queue.
-    fn take(&self, on_bytes: &mut dyn FnMut(u64)) -> Result<Vec<IndexedLine>, TreeError> {
+    /// Copies one entry after the other until none is left. A refused entry empties the queue, and
+    /// ends the copy of a later one in the other thread.
+    fn take(&self, on_bytes: &mut dyn FnMut(u64)) -> CopiedLines {
         let (mut walk, mut lines) = (TreeCopy::new(self.context, on_bytes), Vec::new());
-        while let Some((index, kind)) = self.entries.get(self.next.fetch_add(1, Ordering::Relaxed))
-        {
-            let line = walk.entry(self.at, self.names.name(*index), *kind);
-            if line.is_err() {
-                self.next.store(self.entries.len(), Ordering::Relaxed);
+        loop {
+            let position = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((index, kind)) = self.entries.get(position) else { return Ok(lines) };
+            walk.context.position = position;
+            match walk.entry(self.at, self.names.name(*index), *kind) {
+                Ok(line) => lines.push((*index, line)),
+                Err(error) => {
+                    self.context.failed.fetch_min(position, Ordering::Relaxed);
+                    self.next.store(self.entries.len(), Ordering::Relaxed);
+                    return Err((position, error));
+                }
             }
-            lines.push((*index, line?));
         }
-        Ok(lines)
+    }
+}
+
+/// Returns the lines of two threads, or the error of the entry that comes first in the directory.
+fn all_lines(lines: CopiedLines, more: CopiedLines) -> Result<Vec<IndexedLine>, TreeError> {
+    match (lines, more) {
+        (Ok(mut lines), Ok(more)) => {
+            lines.extend(more);
+            Ok(lines)
+        }
+        (Err((_, error)), Ok(_)) | (Ok(_), Err((_, error))) => Err(error),
+        (Err((first, error)), Err((second, _))) if first < second => Err(error),
+        (Err(_), Err((_, error))) => Err(error),
     }
 }
 

@@ -8,7 +8,7 @@ use model::Sha256;
 use rustix::fs::{RenameFlags, fsync, renameat, renameat_with, syncfs};
 use rustix::io::Errno;
 
-use super::build_file::BuildFacts;
+use super::build_file::{BuildFacts, StatedBuild};
 use super::directory::{BUILD_JSON, EnvironmentStore, NAMES, PUBLIC_FILE, directory_name};
 use super::draft::{ENVIRONMENT, EnvironmentDraft};
 use super::environment::{Environment, StoredDirectory};
@@ -38,11 +38,13 @@ impl EnvironmentStore {
         facts: &BuildFacts,
         limits: &TreeLimits,
     ) -> Result<Environment, StoreError> {
-        let sha256 = finish_draft(self, &draft, content, facts, limits)?;
-        self.store(draft, sha256, facts)
+        let stated = StatedBuild { facts, imported: false };
+        let sha256 = finish_draft(self, &draft, content, stated, limits)?;
+        self.store(draft, sha256, stated)
     }
 
-    /// Adds a copy of an environment, which must have this digest.
+    /// Adds a copy of an environment of another store, which must have this digest. The store
+    /// remembers that it did not build the environment from the source that `facts` state.
     ///
     /// # Errors
     /// As those of [`Self::add`]. With another digest, nothing is stored, and no name changes.
@@ -54,25 +56,27 @@ impl EnvironmentStore {
         facts: &BuildFacts,
         limits: &TreeLimits,
     ) -> Result<Environment, StoreError> {
-        if finish_draft(self, &draft, content, facts, limits)? != sha256 {
+        let stated = StatedBuild { facts, imported: true };
+        if finish_draft(self, &draft, content, stated, limits)? != sha256 {
             let reference = EnvironmentReference { name: facts.name.clone(), sha256 };
             return Err(StoreError::Changed { environment: reference.to_string() });
         }
-        self.store(draft, sha256, facts)
+        self.store(draft, sha256, stated)
     }
 
     fn store(
         &self,
         draft: EnvironmentDraft,
         sha256: Sha256,
-        facts: &BuildFacts,
+        stated: StatedBuild<'_>,
     ) -> Result<Environment, StoreError> {
         syncfs(self.handle()).map_err(StoreError::unsynced(self.path()))?;
-        let environment = self.place(&draft, sha256, facts)?;
+        let environment = self.place(&draft, sha256, stated)?;
         drop(draft);
         // If the store had this environment, the draft had other links to its files. They are gone
         // now, which changed its stamp.
         self.open_content(sha256)?;
+        self.renew_stamps(sha256);
         Ok(environment)
     }
 
@@ -81,41 +85,42 @@ impl EnvironmentStore {
         &self,
         draft: &EnvironmentDraft,
         sha256: Sha256,
-        facts: &BuildFacts,
+        stated: StatedBuild<'_>,
     ) -> Result<Environment, StoreError> {
         let _lock = self.lock()?;
         let directory = directory_name(&sha256);
         let rename =
             |flags| renameat_with(draft.handle(), ENVIRONMENT, self.handle(), &directory, flags);
         let placed = match rename(RenameFlags::NOREPLACE) {
-            // If the stored one is damaged, the draft gets it in exchange, and removes it.
-            Err(Errno::EXIST) => {
-                self.keep(draft, sha256, facts).or_else(|_| rename(RenameFlags::EXCHANGE))
-            }
+            Err(Errno::EXIST) => match self.keep(draft, sha256, stated) {
+                // The draft gets the stored one in exchange, and removes it.
+                Err(error) if error.is_damage() => rename(RenameFlags::EXCHANGE),
+                Err(error) => return Err(error),
+                Ok(()) => Ok(()),
+            },
             placed => placed,
         };
         let path = self.path().join(&directory);
         placed.map_err(StoreError::io(&path, "rename"))?;
         fsync(self.handle()).map_err(StoreError::unsynced(self.path()))?;
-        self.write_name(draft, sha256, facts)?;
+        self.write_name(draft, sha256, stated.facts)?;
         let environment = StoredDirectory::open(self, sha256)?.load()?;
-        Ok(Environment { name: facts.name.clone(), ..environment })
+        Ok(Environment { name: stated.facts.name.clone(), ..environment })
     }
 
-    /// Checks the stored environment of this digest, and adds the name to its build.
+    /// Checks the stored environment of this digest, and adds the name and the source to its build.
     fn keep(
         &self,
         draft: &EnvironmentDraft,
         sha256: Sha256,
-        facts: &BuildFacts,
+        stated: StatedBuild<'_>,
     ) -> Result<(), StoreError> {
         self.open_content(sha256)?;
         let stored = StoredDirectory::open(self, sha256)?;
         let mut build = stored.read_build()?;
-        if build.is_named(&facts.name) {
+        if !build.add(stated) {
             return Ok(());
         }
-        build.other_names.push(facts.name.clone());
         let text = build.render();
         let directory = stored.directory.as_fd();
         replace(draft, directory, &stored.path, BUILD_JSON, &text)

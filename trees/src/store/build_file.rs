@@ -9,6 +9,8 @@ use crate::digest::TreeSummary;
 use crate::name::{EnvironmentName, parse_digest};
 
 const FORMAT: &str = "toolexec-build 1";
+/// The number of other sources that are kept.
+const OTHER_SOURCES_MAX: usize = 16;
 
 /// The source of an environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,10 +46,22 @@ impl BuildFacts {
     }
 }
 
+/// The facts of a build, and whether they come from another store.
+#[derive(Clone, Copy)]
+pub(super) struct StatedBuild<'a> {
+    pub(super) facts: &'a BuildFacts,
+    /// Another store states the facts, and no digest covers them.
+    pub(super) imported: bool,
+}
+
 /// The content of `build.json`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct StoredBuild {
     pub(super) facts: BuildFacts,
+    /// Another store states the facts.
+    pub(super) imported: bool,
+    /// The other sources from which the same environment was built in this store later.
+    pub(super) other_sources: Vec<SourceFacts>,
     /// The other names under which the same environment was built later.
     pub(super) other_names: Vec<EnvironmentName>,
     pub(super) files: u64,
@@ -63,6 +77,10 @@ struct BuildFile {
     name: String,
     other_names: Vec<String>,
     source: BuildSource,
+    #[serde(default)]
+    imported: bool,
+    #[serde(default)]
+    other_sources: Vec<BuildSource>,
     built_utc: String,
     uid: u32,
     files: u64,
@@ -81,13 +99,37 @@ struct BuildSource {
 
 impl StoredBuild {
     /// Joins the facts with the totals of the tree.
-    pub(super) fn new(facts: &BuildFacts, tree: &TreeSummary) -> Self {
+    pub(super) fn new(stated: StatedBuild<'_>, tree: &TreeSummary) -> Self {
         let &TreeSummary { files, directories, links, bytes, .. } = tree;
-        Self { facts: facts.clone(), other_names: Vec::new(), files, directories, links, bytes }
+        Self {
+            facts: stated.facts.clone(),
+            imported: stated.imported,
+            other_sources: Vec::new(),
+            other_names: Vec::new(),
+            files,
+            directories,
+            links,
+            bytes,
+        }
     }
 
-    pub(super) fn is_named(&self, name: &EnvironmentName) -> bool {
-        self.facts.name == *name || self.other_names.contains(name)
+    /// Adds the name of a later build, and its source if this store built it. Returns whether
+    /// anything is new. The oldest of too many sources is dropped.
+    pub(super) fn add(&mut self, stated: StatedBuild<'_>) -> bool {
+        let BuildFacts { name, source, .. } = stated.facts;
+        let is_named = self.facts.name == *name || self.other_names.contains(name);
+        if !is_named {
+            self.other_names.push(name.clone());
+        }
+        let is_first = !self.imported && self.facts.source == *source;
+        let has_source = stated.imported || is_first || self.other_sources.contains(source);
+        if !has_source {
+            if self.other_sources.len() >= OTHER_SOURCES_MAX {
+                self.other_sources.remove(0);
+            }
+            self.other_sources.push(source.clone());
+        }
+        !(is_named && has_source)
     }
 
     pub(super) fn render(&self) -> String {
@@ -96,11 +138,9 @@ impl StoredBuild {
             format: FORMAT.to_owned(),
             name: name.to_string(),
             other_names: self.other_names.iter().map(EnvironmentName::to_string).collect(),
-            source: BuildSource {
-                kind: source.kind.clone(),
-                file: source.file.clone(),
-                sha256: source.sha256.to_string(),
-            },
+            source: BuildSource::of(source),
+            imported: self.imported,
+            other_sources: self.other_sources.iter().map(BuildSource::of).collect(),
             built_utc: built.to_string(),
             uid: *uid,
             files: self.files,
@@ -130,8 +170,17 @@ impl StoredBuild {
             built: file.built_utc.parse().map_err(|_| wrong("built_utc", &file.built_utc))?,
             uid: file.uid,
         };
-        let BuildFile { files, directories, links, bytes, .. } = file;
-        Ok(Self { facts, other_names: other_names?, files, directories, links, bytes })
+        let BuildFile { imported, other_sources, files, directories, links, bytes, .. } = file;
+        let other_sources: Result<Vec<_>, _> = other_sources.into_iter().map(source).collect();
+        let (other_names, other_sources) = (other_names?, other_sources?);
+        Ok(Self { facts, imported, other_sources, other_names, files, directories, links, bytes })
+    }
+}
+
+impl BuildSource {
+    fn of(source: &SourceFacts) -> Self {
+        let SourceFacts { kind, file, sha256 } = source;
+        Self { kind: kind.clone(), file: file.clone(), sha256: sha256.to_string() }
     }
 }
 

@@ -6,10 +6,10 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::Sha256;
-use rustix::fs::{AtFlags, renameat, unlinkat};
+use rustix::fs::{AtFlags, fstat, renameat, unlinkat};
 
 use super::directory::{EnvironmentStore, PUBLIC_FILE, STAMP, TREE};
 use super::environment::{StoredDirectory, read_content};
@@ -43,6 +43,8 @@ pub struct OpenEnvironment {
     pub tree: OwnedFd,
     /// The path of the tree.
     pub path: PathBuf,
+    /// The device and the inode of the tree.
+    pub identity: (u64, u64),
 }
 
 impl EnvironmentStore {
@@ -59,22 +61,26 @@ impl EnvironmentStore {
         }
         let facts = read_content(&content, &path)?;
         let path = path.join(TREE);
-        let tree = open_directory(&content, TREE).map_err(StoreError::io(&path, "open"))?;
-        Ok(OpenEnvironment { sha256, content: facts, tree, path })
+        let (tree, identity) = open_tree(&content, &path)?;
+        Ok(OpenEnvironment { sha256, content: facts, tree, path, identity })
     }
 
-    /// Reads the facts of an environment, and returns them with the path of its tree. No file is
-    /// compared with its digest: [`Self::open_content`] must do so before the tree is used.
+    /// Reads the facts of an environment, and returns them with the path of its tree and the device
+    /// and the inode of it. No file is compared with its digest: [`Self::open_content`] must do so
+    /// before the tree is used.
     ///
     /// # Errors
     /// The environment does not exist, or its facts cannot be read.
     pub fn read_content(
         &self,
         sha256: Sha256,
-    ) -> Result<(EnvironmentContent, PathBuf), StoreError> {
+    ) -> Result<(EnvironmentContent, PathBuf, (u64, u64)), StoreError> {
         let stored = StoredDirectory::open(self, sha256)?;
-        let path = stored.content_path();
-        Ok((read_content(&stored.content()?, &path)?, path.join(TREE)))
+        let (content, path) = (stored.content()?, stored.content_path());
+        let facts = read_content(&content, &path)?;
+        let path = path.join(TREE);
+        let (_, identity) = open_tree(&content, &path)?;
+        Ok((facts, path, identity))
     }
 
     /// Digests the files of an environment. Returns its digest and the totals of its tree.
@@ -125,6 +131,13 @@ impl StoredDirectory {
         write_new(directory, STAMP_NEW, format!("{stamp}\n").as_bytes(), PUBLIC_FILE)?;
         Ok(renameat(directory, STAMP_NEW, directory, STAMP)?)
     }
+}
+
+/// Opens `tree/` of `content/`, and returns it with its device and its inode.
+fn open_tree(content: &OwnedFd, path: &Path) -> Result<(OwnedFd, (u64, u64)), StoreError> {
+    let tree = open_directory(content, TREE).map_err(StoreError::io(path, "open"))?;
+    let stat = fstat(&tree).map_err(StoreError::io(path, "stat"))?;
+    Ok((tree, (stat.st_dev, stat.st_ino)))
 }
 
 /// Computes the digest of `content/` whose files other environments may share. A build that links

@@ -64,11 +64,8 @@ impl EnvironmentStore {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = openat(CWD, &path, flags, Mode::empty());
         let directory = directory.map_err(StoreError::io(&path, "open"))?;
-        let stat = fstat(&directory).map_err(StoreError::io(&path, "stat"))?;
-        match stat.st_mode & WRITABLE_BY_OTHERS {
-            0 => Ok(Self { path, directory }),
-            _ => Err(StoreError::Writable { path }),
-        }
+        refuse_writable(&directory, &path)?;
+        Ok(Self { path, directory })
     }
 
     /// Opens a store, and makes what does not exist of it.
@@ -113,6 +110,15 @@ impl EnvironmentStore {
     fn make_part(&self, name: &str, mode: u32) -> Result<(), StoreError> {
         make_directory(&self.directory, name, mode)
             .map_err(StoreError::io(&self.path.join(name), "create"))
+    }
+}
+
+/// Refuses a directory in which other users may write.
+pub(super) fn refuse_writable(directory: impl AsFd, path: &Path) -> Result<(), StoreError> {
+    let stat = fstat(directory).map_err(StoreError::io(path, "stat"))?;
+    match stat.st_mode & WRITABLE_BY_OTHERS {
+        0 => Ok(()),
+        _ => Err(StoreError::Writable { path: path.to_owned() }),
     }
 }
 

@@ -87,21 +87,31 @@ impl EnvironmentStore {
 
     /// Removes each draft whose lock is free or does not exist. The caller holds the lock of the
     /// store, so that no draft is between its creation and its lock. Returns their number and the
-    /// bytes that they had.
+    /// bytes that they had. A draft that cannot be removed does not keep the others: its error is
+    /// returned at the end.
     pub(super) fn remove_free_drafts(&self, drafts: &OwnedFd) -> Result<(u64, u64), StoreError> {
         let place = self.path().join(DRAFTS);
-        let (mut count, mut bytes) = (0_u64, 0_u64);
+        let (mut count, mut bytes, mut failed) = (0_u64, 0_u64, None);
         for name in names_of(drafts).map_err(StoreError::io(&place, "list"))? {
-            let is_used = is_locked(drafts, &name);
-            if is_used.map_err(StoreError::entry(&place, &name, "lock"))? {
-                continue;
+            match remove_free(drafts, &place, &name) {
+                Ok(Some(freed)) => {
+                    (count, bytes) = (count.saturating_add(1), bytes.saturating_add(freed));
+                }
+                Ok(None) => {}
+                Err(error) => failed = failed.or(Some(error)),
             }
-            let freed = remove_tree(drafts.as_fd(), &name);
-            let freed = freed.map_err(StoreError::entry(&place, &name, "remove"))?;
-            (count, bytes) = (count.saturating_add(1), bytes.saturating_add(freed));
         }
-        Ok((count, bytes))
+        failed.map_or(Ok((count, bytes)), Err)
     }
+}
+
+/// Removes a draft unless a build holds its lock. Returns the bytes that it had.
+fn remove_free(drafts: &OwnedFd, place: &Path, name: &CStr) -> Result<Option<u64>, StoreError> {
+    if is_locked(drafts, name).map_err(StoreError::entry(place, name, "lock"))? {
+        return Ok(None);
+    }
+    let freed = remove_tree(drafts.as_fd(), name);
+    freed.map(Some).map_err(StoreError::entry(place, name, "remove"))
 }
 
 fn lock_new(directory: &OwnedFd) -> rustix::io::Result<StoreLock> {

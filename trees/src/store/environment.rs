@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use model::Sha256;
 
-use super::build_file::{BuildFacts, StoredBuild};
-use super::directory::{BUILD_JSON, CONTENT, ENVIRONMENT_JSON, EnvironmentStore, directory_name};
+use super::build_file::{BuildFacts, SourceFacts, StoredBuild};
+use super::directory::{
+    BUILD_JSON, CONTENT, ENVIRONMENT_JSON, EnvironmentStore, TREE, directory_name, refuse_writable,
+};
 use super::error::StoreError;
 use super::handle::{open_directory, read_small};
 use crate::content::{CONTENT_BYTES_MAX, EnvironmentContent};
@@ -24,6 +26,10 @@ pub struct Environment {
     pub content: EnvironmentContent,
     /// The facts of its first build.
     pub build: BuildFacts,
+    /// The environment is a copy from another store, which states the facts of its build.
+    pub imported: bool,
+    /// The other sources from which this store built the same environment later.
+    pub other_sources: Vec<SourceFacts>,
     /// The other names under which the same environment was built later.
     pub other_names: Vec<EnvironmentName>,
     /// The files of its tree; each hard link counts.
@@ -50,6 +56,13 @@ impl Environment {
     pub fn is_named(&self, name: &EnvironmentName) -> bool {
         self.build.name == *name || self.other_names.contains(name)
     }
+
+    /// Returns whether this store built the environment from this source. What another store
+    /// states about a build does not count.
+    #[must_use]
+    pub fn is_built_from(&self, source: &SourceFacts) -> bool {
+        (!self.imported && self.build.source == *source) || self.other_sources.contains(source)
+    }
 }
 
 /// The open directory of an environment.
@@ -59,12 +72,28 @@ pub(super) struct StoredDirectory {
     pub(super) directory: OwnedFd,
 }
 
+impl EnvironmentStore {
+    /// Opens the tree of an environment to copy it. No file is compared with its digest: the digest
+    /// of the copy must be.
+    ///
+    /// # Errors
+    /// The environment does not exist, or its tree cannot be opened.
+    pub fn open_unverified_tree(&self, sha256: Sha256) -> Result<OwnedFd, StoreError> {
+        let stored = StoredDirectory::open(self, sha256)?;
+        let path = stored.content_path().join(TREE);
+        open_directory(stored.content()?, TREE).map_err(StoreError::io(&path, "open"))
+    }
+}
+
 impl StoredDirectory {
     pub(super) fn open(store: &EnvironmentStore, sha256: Sha256) -> Result<Self, StoreError> {
         let name = directory_name(&sha256);
         let path = store.path().join(&name);
         match open_directory(store.handle(), &name) {
-            Ok(directory) => Ok(Self { sha256, path, directory }),
+            Ok(directory) => {
+                refuse_writable(&directory, &path)?;
+                Ok(Self { sha256, path, directory })
+            }
             Err(rustix::io::Errno::NOENT) => Err(missing(&sha256)),
             Err(errno) => Err(StoreError::io(&path, "open")(errno)),
         }
@@ -72,8 +101,11 @@ impl StoredDirectory {
 
     /// Opens `content/`.
     pub(super) fn content(&self) -> Result<OwnedFd, StoreError> {
+        let path = self.content_path();
         let opened = open_directory(&self.directory, CONTENT);
-        opened.map_err(StoreError::io(&self.content_path(), "open"))
+        let content = opened.map_err(StoreError::io(&path, "open"))?;
+        refuse_writable(&content, &path)?;
+        Ok(content)
     }
 
     pub(super) fn content_path(&self) -> PathBuf {
@@ -99,13 +131,16 @@ impl StoredDirectory {
     }
 
     pub(super) fn load(&self) -> Result<Environment, StoreError> {
-        let StoredBuild { facts, other_names, files, directories, links, bytes } =
-            self.read_build()?;
+        let build = self.read_build()?;
+        let StoredBuild { facts, imported, other_sources, other_names, .. } = build;
+        let StoredBuild { files, directories, links, bytes, .. } = build;
         Ok(Environment {
             sha256: self.sha256,
             name: facts.name.clone(),
             content: read_content(self.content()?, &self.content_path())?,
             build: facts,
+            imported,
+            other_sources,
             other_names,
             files,
             directories,

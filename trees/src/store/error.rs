@@ -29,9 +29,9 @@ pub enum StoreError {
         /// The error of the sync.
         error: io::Error,
     },
-    /// Other users may write in the store.
+    /// Other users may write in the store or in the directory of an environment.
     Writable {
-        /// The store.
+        /// The directory.
         path: PathBuf,
     },
     /// Another process has the lock of the store for too long.
@@ -100,6 +100,15 @@ impl StoreError {
 
     pub(super) fn tree(path: &Path) -> impl FnOnce(TreeError) -> Self {
         move |error| Self::Tree { path: path.to_owned(), error }
+    }
+
+    /// Returns whether a stored environment must be replaced. An error of the disk does not say so.
+    pub(super) fn is_damage(&self) -> bool {
+        match self {
+            Self::Tree { error, .. } => !matches!(error, TreeError::Io { .. }),
+            Self::Changed { .. } | Self::File { .. } => true,
+            _ => self.is_missing(),
+        }
     }
 
     /// Returns whether the store, the environment or one of its files does not exist.

@@ -15,25 +15,53 @@ const NAME_FILE_BYTES_MAX: usize = 128;
 const HEX_DIGITS_MIN: usize = 12;
 const HEX_DIGITS: usize = 64;
 
+/// The environments of a store.
+#[derive(Debug)]
+pub struct ListedEnvironments {
+    /// Those whose facts can be read, by name and time.
+    pub environments: Vec<Environment>,
+    /// The others.
+    pub damaged: Vec<DamagedEnvironment>,
+}
+
+/// A stored environment whose facts cannot be read.
+#[derive(Debug)]
+pub struct DamagedEnvironment {
+    /// The digest that its directory names.
+    pub sha256: Sha256,
+    /// The error of its directory or of one of its files.
+    pub error: StoreError,
+}
+
 impl EnvironmentStore {
-    /// Returns all environments in the order of their names, then of their times.
+    /// Returns the environments in the order of their names, then of their times. Leaves out those
+    /// whose facts cannot be read.
     ///
     /// # Errors
-    /// The store or the files of an environment cannot be read.
+    /// The store cannot be read.
     pub fn list(&self) -> Result<Vec<Environment>, StoreError> {
-        let mut found = Vec::new();
+        Ok(self.list_all()?.environments)
+    }
+
+    /// Returns the environments as [`Self::list`] does, and those whose facts cannot be read.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn list_all(&self) -> Result<ListedEnvironments, StoreError> {
+        let (mut found, mut damaged) = (Vec::new(), Vec::new());
         for sha256 in self.digests()? {
             match StoredDirectory::open(self, sha256).and_then(|stored| stored.load()) {
                 Ok(environment) => found.push(environment),
                 // Removed since the directory was listed.
                 Err(error) if error.is_missing() && !self.has(sha256) => {}
-                Err(error) => return Err(error),
+                Err(error) => damaged.push(DamagedEnvironment { sha256, error }),
             }
         }
         found.sort_by(|a, b| {
             (&a.name, a.build.built, a.sha256).cmp(&(&b.name, b.build.built, b.sha256))
         });
-        Ok(found)
+        damaged.sort_by_key(|it| it.sha256);
+        Ok(ListedEnvironments { environments: found, damaged })
     }
 
     /// Finds an environment by its name, its reference (`name@sha256:…`), its digest
@@ -43,20 +71,42 @@ impl EnvironmentStore {
     /// # Errors
     /// There is none, or several have such a digest, or the store cannot be read.
     pub fn find(&self, word: &str) -> Result<Environment, StoreError> {
+        let (sha256, name) = self.select(word)?;
+        let found = StoredDirectory::open(self, sha256)?.load()?;
+        Ok(match name {
+            Some(name) => Environment { name, ..found },
+            None => found,
+        })
+    }
+
+    /// Returns the digest of the environment that [`Self::find`] would find, also if its facts
+    /// cannot be read.
+    ///
+    /// # Errors
+    /// There is none, or several have such a digest, or the store cannot be read.
+    pub fn digest_of(&self, word: &str) -> Result<Sha256, StoreError> {
+        Ok(self.select(word)?.0)
+    }
+
+    /// Returns the digest that a word selects, and the name if the word has one.
+    fn select(&self, word: &str) -> Result<(Sha256, Option<EnvironmentName>), StoreError> {
         let missing = || StoreError::Missing { word: word.to_owned() };
-        if let Ok(reference) = word.parse::<EnvironmentReference>() {
-            let found = StoredDirectory::open(self, reference.sha256)?.load()?;
-            let is_named = found.is_named(&reference.name);
-            return is_named.then_some(named(found, reference.name)).ok_or_else(missing);
+        if let Ok(EnvironmentReference { name, sha256 }) = word.parse::<EnvironmentReference>() {
+            let stored = StoredDirectory::open(self, sha256)?;
+            // The digest selects a damaged environment, whose names cannot be read.
+            return match stored.load().is_ok_and(|found| !found.is_named(&name)) {
+                true => Err(missing()),
+                false => Ok((sha256, Some(name))),
+            };
         }
         if let Ok(name) = word.parse::<EnvironmentName>()
             && let Some(sha256) = self.newest(&name)?
         {
-            return Ok(named(StoredDirectory::open(self, sha256)?.load()?, name));
+            return Ok((sha256, Some(name)));
         }
         let hex = word.strip_prefix(DIGEST_PREFIX).unwrap_or(word);
         let sha256 = self.digest_of_prefix(hex, word)?.ok_or_else(missing)?;
-        StoredDirectory::open(self, sha256)?.load()
+        Ok((sha256, None))
     }
 
     /// Returns the digest of the newest build of a name.
@@ -78,7 +128,8 @@ impl EnvironmentStore {
         Ok(listed.iter().filter_map(|name| name_of(name)).collect())
     }
 
-    fn digests(&self) -> Result<Vec<Sha256>, StoreError> {
+    /// Returns the digests of all environments, in any order.
+    pub(super) fn digests(&self) -> Result<Vec<Sha256>, StoreError> {
         let names = names_of(self.handle()).map_err(StoreError::io(self.path(), "list"))?;
         Ok(names.iter().filter_map(|name| digest_of_name(name)).collect())
     }
@@ -101,10 +152,6 @@ impl EnvironmentStore {
             _ => Err(StoreError::Ambiguous { word: word.to_owned() }),
         }
     }
-}
-
-fn named(environment: Environment, name: EnvironmentName) -> Environment {
-    Environment { name, ..environment }
 }
 
 fn name_of(name: &CStr) -> Option<EnvironmentName> {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use model::Sha256;
 use rustix::io::Errno;
 
-use super::build_file::{BuildFacts, StoredBuild};
+use super::build_file::{StatedBuild, StoredBuild};
 use super::check::{STORED_LIMITS, bytes_of, digest_shared, tree_totals};
 use super::directory::{
     BUILD_JSON, CONTENT, ENVIRONMENT_JSON, EnvironmentStore, FILES, PUBLIC_FILE, STAMP, TREE,
@@ -30,15 +30,16 @@ pub(super) fn finish_draft(
     store: &EnvironmentStore,
     draft: &EnvironmentDraft,
     content: &EnvironmentContent,
-    facts: &BuildFacts,
+    stated: StatedBuild<'_>,
     limits: &TreeLimits,
 ) -> Result<Sha256, StoreError> {
     let text = content.render();
     EnvironmentContent::parse(text.as_bytes()).map_err(StoreError::Content)?;
     let new = NewEnvironment::open(draft)?;
     new.fill(&text, limits)?;
-    let summary = new.share_and_seal(store, link_rule(content.kind), &wider(limits, &text))?;
-    new.write_facts(&StoredBuild::new(facts, &tree_totals(&summary, &text)))?;
+    let rule = link_rule(content.kind);
+    let (summary, stamp) = new.share_and_seal(store, rule, &wider(limits, &text))?;
+    new.write_facts(&stamp, &StoredBuild::new(stated, &tree_totals(&summary, &text)))?;
     Ok(summary.sha256)
 }
 
@@ -75,13 +76,13 @@ impl<'a> NewEnvironment<'a> {
     }
 
     /// Links the files to the shared ones, makes the directories read-only, and computes the
-    /// digest of the result.
+    /// digest and the stamp of the result.
     fn share_and_seal(
         &self,
         store: &EnvironmentStore,
         rule: LinkRule,
         limits: &TreeLimits,
-    ) -> Result<TreeSummary, StoreError> {
+    ) -> Result<(TreeSummary, Sha256), StoreError> {
         let (content, path) = (self.content.as_fd(), self.path.join(CONTENT));
         let mut files = FilesByPath::new();
         let before = digest_content(content, rule, limits, &mut |file| {
@@ -91,6 +92,8 @@ impl<'a> NewEnvironment<'a> {
         let shared = SharedFiles { directory: store.part(FILES)?, spare: self.draft.handle() };
         shared.share(content, &path, &files)?;
         seal_tree(content, &path)?;
+        // The stamp first: a change while the files are read makes the next stamp differ.
+        let stamp = stamp_tree(content, &STORED_LIMITS).map_err(StoreError::tree(&path))?;
         let mut damaged = None;
         let after = digest_shared(content, rule, limits, &mut |file| {
             let wanted = files.get(file.path).copied();
@@ -104,15 +107,12 @@ impl<'a> NewEnvironment<'a> {
             None if after != before => {
                 Err(StoreError::tree(&path)(TreeError::Changed { path: TREE.to_owned() }))
             }
-            None => Ok(after),
+            None => Ok((after, stamp)),
         }
     }
 
     /// Writes the stamp and the facts of the build.
-    fn write_facts(&self, build: &StoredBuild) -> Result<(), StoreError> {
-        let path = self.path.join(CONTENT);
-        let stamp =
-            stamp_tree(self.content.as_fd(), &STORED_LIMITS).map_err(StoreError::tree(&path))?;
+    fn write_facts(&self, stamp: &Sha256, build: &StoredBuild) -> Result<(), StoreError> {
         for (name, text) in [(STAMP, format!("{stamp}\n")), (BUILD_JSON, build.render())] {
             write_new(&self.directory, name, text.as_bytes(), PUBLIC_FILE)
                 .map_err(StoreError::io(&self.path.join(name), "write"))?;

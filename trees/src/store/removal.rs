@@ -11,6 +11,7 @@ use super::handle::{names_of, open_directory};
 use super::modes::make_accessible;
 
 /// Removes a file or a tree. Returns the bytes of the files of which it removed the last link.
+/// An entry that cannot be removed does not keep the others: its error is returned at the end.
 pub(super) fn remove_tree(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<u64> {
     let stat = match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => return Ok(0),
@@ -25,9 +26,15 @@ pub(super) fn remove_tree(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Re
         Err(Errno::NOENT) => return Ok(0),
         directory => directory?,
     };
-    let mut freed = 0_u64;
+    let (mut freed, mut failed) = (0_u64, None);
     for name in names_of(&directory)? {
-        freed = freed.saturating_add(remove_tree(directory.as_fd(), &name)?);
+        match remove_tree(directory.as_fd(), &name) {
+            Ok(more) => freed = freed.saturating_add(more),
+            Err(errno) => failed = failed.or(Some(errno)),
+        }
+    }
+    if let Some(errno) = failed {
+        return Err(errno);
     }
     unless_missing(unlinkat(parent, name, AtFlags::REMOVEDIR))?;
     Ok(freed)

@@ -63,8 +63,8 @@ pub(super) struct SharedFiles<'a> {
 impl SharedFiles<'_> {
     /// Replaces the files of a tree by links to shared files, and adds those that the store does
     /// not have. Their modes must be set already. Links change the ctime of a file, so the stamps
-    /// of the environments that share it are out of date. The store leaves them: each of these
-    /// environments is digested once when it is next opened.
+    /// of the environments that share it are out of date. The store renews them afterwards; without
+    /// that, each of these environments is digested once when it is next opened.
     pub(super) fn share(
         &self,
         top: BorrowedFd<'_>,

@@ -33,6 +33,12 @@ impl EnvironmentStore {
     /// The environment does not exist or cannot be removed, or another process has the lock of the
     /// store for too long.
     pub fn remove(&self, sha256: Sha256) -> Result<u64, StoreError> {
+        let freed = self.remove_locked(sha256)?;
+        self.renew_stamps(sha256);
+        Ok(freed)
+    }
+
+    fn remove_locked(&self, sha256: Sha256) -> Result<u64, StoreError> {
         let _lock = self.lock()?;
         let (drafts, directory) = (self.part(DRAFTS)?, directory_name(&sha256));
         let path = self.path().join(&directory);
@@ -57,10 +63,13 @@ impl EnvironmentStore {
     ///
     /// # Errors
     /// One of them cannot be removed, or another process has the lock of the store for too long.
+    /// All drafts that can be removed are removed first.
     pub fn sweep(&self) -> Result<SweptFiles, StoreError> {
         let _lock = self.lock()?;
-        let (drafts, draft_bytes) = self.remove_free_drafts(&self.part(DRAFTS)?)?;
+        // A draft that cannot be removed does not keep the unused files.
+        let removed = self.remove_free_drafts(&self.part(DRAFTS)?);
         let (files, file_bytes) = self.remove_unused_files()?;
+        let (drafts, draft_bytes) = removed?;
         Ok(SweptFiles { drafts, files, bytes: draft_bytes.saturating_add(file_bytes) })
     }
 

@@ -181,7 +181,6 @@ fn equal_files_are_stored_once() {
     let (original, copy) =
         (tree_path(&first).join("lib/chart.py"), tree_path(&second).join("deep/er/copy.py"));
     assert_eq!(inode(&original), inode(&copy));
-    // Its stamp is out of date, so it is digested once.
     scene.store.open_content(first.sha256).unwrap();
 
     assert!(scene.store.remove(first.sha256).unwrap() >= 9);
@@ -213,6 +212,40 @@ fn one_content_under_two_names_is_stored_once() {
     assert_eq!(scene.names(), ["charts", "charts"]);
 }
 
+/// The sources differ in comments only, or another store states one.
+#[test]
+fn only_sources_that_were_built_here_count() {
+    let (scene, other) = (StoreScene::new("sources"), StoreScene::new("stated"));
+    let of = |text: String| {
+        let mut facts = facts("charts");
+        facts.source.sha256 = Sha256::of(text.as_bytes());
+        facts
+    };
+    let copied = other.build("charts", &CHART);
+    let content = content(EnvironmentKind::Libraries);
+    let copy = |random: u128, facts: &BuildFacts| {
+        let draft = scene.store.draft(random).unwrap();
+        put_all(draft.tree(), &CHART);
+        scene.store.add_copy(draft, copied.sha256, &content, facts, &LIMITS).unwrap()
+    };
+    let stored = copy(1000, &copied.build);
+    assert!(stored.imported && !stored.is_built_from(&copied.build.source));
+    for number in 0..18 {
+        let draft = scene.store.draft(2000 + number).unwrap();
+        put_all(draft.tree(), &CHART);
+        let facts = of(format!("comment {number}"));
+        let built = scene.store.add(draft, &content, &facts, &LIMITS).unwrap();
+        assert!(built.is_built_from(&facts.source), "{number}");
+    }
+    let stored = copy(1001, &of("stated".to_owned()));
+    assert!(!stored.is_built_from(&of("stated".to_owned()).source));
+    let is_kept = |number: u128| stored.is_built_from(&of(format!("comment {number}")).source);
+    assert_eq!((stored.other_sources.len(), is_kept(1), is_kept(2)), (16, false, true));
+    let mut source = of("comment 2".to_owned()).source;
+    source.kind = "uv-lock".to_owned();
+    assert!(!stored.is_built_from(&source));
+}
+
 #[test]
 fn a_change_of_one_byte_is_found_and_repaired_by_a_build() {
     let scene = StoreScene::new("changed");
@@ -232,6 +265,23 @@ fn a_change_of_one_byte_is_found_and_repaired_by_a_build() {
     assert_eq!(scene.build("charts", &CHART).sha256, built.sha256);
     scene.store.open_content(built.sha256).unwrap();
     assert_eq!(scene.count("drafts"), 0);
+}
+
+#[test]
+fn a_damaged_environment_is_listed_apart_and_can_be_removed() {
+    let scene = StoreScene::new("damaged");
+    let damaged = scene.build("broken", &CHART);
+    scene.build("charts", &[("lib/other.py", "import other")]);
+    overwrite(&damaged.path.join("build.json"), "x");
+    let listed = scene.store.list_all().unwrap().damaged;
+    let listed: Vec<_> = listed.iter().map(|it| it.sha256).collect();
+    assert_eq!((scene.names(), listed), (vec!["charts".to_owned()], vec![damaged.sha256]));
+    assert!(matches!(scene.store.find("broken"), Err(StoreError::File { .. })));
+    for word in ["broken".to_owned(), damaged.reference().to_string()] {
+        assert_eq!(scene.store.digest_of(&word).unwrap(), damaged.sha256, "{word}");
+    }
+    scene.store.remove(damaged.sha256).unwrap();
+    assert!(scene.store.list_all().unwrap().damaged.is_empty());
 }
 
 #[test]
@@ -361,4 +411,28 @@ fn a_store_that_others_may_write_is_refused() {
     assert!(matches!(opened, Err(StoreError::Writable { .. })), "{opened:?}");
     set_mode(scene.store.path(), 0o755);
     assert!(EnvironmentStore::open(&scene.root.join("none")).unwrap_err().is_missing());
+}
+
+#[test]
+fn an_environment_in_which_other_users_may_write_is_refused() {
+    let scene = StoreScene::new("writable");
+    let built = scene.build("charts", &CHART);
+    for (directory, safe) in [(built.path.clone(), 0o755), (built.path.join("content"), 0o555)] {
+        for wrong in [0o020, 0o002] {
+            set_mode(&directory, safe | wrong);
+            let opened = scene.store.open_content(built.sha256);
+            let path = match opened.unwrap_err() {
+                StoreError::Writable { path } => path,
+                error => panic!("{error:?}"),
+            };
+            assert_eq!(path, directory);
+            let read = scene.store.read_content(built.sha256);
+            assert!(matches!(read, Err(StoreError::Writable { .. })), "{read:?}");
+        }
+        set_mode(&directory, safe);
+    }
+    let opened = scene.store.open_content(built.sha256).unwrap();
+    let (_, path, identity) = scene.store.read_content(built.sha256).unwrap();
+    assert_eq!((opened.path, opened.identity), (path, identity));
+    assert_eq!(identity.1, inode(&tree_path(&built)));
 }

@@ -142,6 +142,25 @@ fn what_has_no_digest_is_refused() {
     }
 }
 
+/// Two threads find refused entries at the same time.
+#[test]
+fn the_first_refused_entry_is_reported() {
+    for _ in 0..20 {
+        let scene = scene();
+        for directory in 10..40 {
+            scene.directory(&format!("from/{directory}"));
+            if directory >= 12 {
+                scene.link(&format!("from/{directory}/link"), "/etc/passwd");
+            }
+        }
+        // The other thread refuses the next directory meanwhile.
+        for file in 0..50 {
+            scene.file(&format!("from/12/{file}"), b"text", 0o644);
+        }
+        check_refused(&scene, "12/link", "may leave the tree");
+    }
+}
+
 #[test]
 fn a_root_keeps_its_links() {
     let scene = scene();

@@ -31,13 +31,29 @@ pub(crate) fn installer(argv: &[&str]) -> Option<String> {
     let name = base_name(argv.first()?).to_ascii_lowercase();
     let plain = plain_name(&name);
     if is_installer(&name) || is_installer(plain) {
-        return Some(name);
+        return (!is_local_action(plain, argv)).then_some(name);
     }
     match Language::of_program(plain) {
         Some(language) => of_language(language, plain, argv),
         None if ["bun", "deno"].contains(&plain) => fetching_program(plain, argv)
             .or_else(|| second_of(plain, argv, &["add", "install", "i", "x", "create"])),
         None => None,
+    }
+}
+
+/// Returns whether a tool that can install is asked only to use files that it has: to compile and
+/// test a crate with `--offline` or `--frozen`, or to run a script of package.json.
+fn is_local_action(plain: &str, argv: &[&str]) -> bool {
+    let Some(action) = argv.get(1) else { return false };
+    match plain {
+        "cargo" => {
+            let is_local = ["bench", "build", "check", "clippy", "doc", "run", "test"];
+            let before_tool = argv.iter().skip(2).take_while(|word| **word != "--");
+            is_local.contains(action)
+                && before_tool.into_iter().any(|word| ["--offline", "--frozen"].contains(word))
+        }
+        "npm" => ["run", "run-script", "start", "test"].contains(action),
+        _ => false,
     }
 }
 
@@ -118,6 +134,20 @@ fn is_module(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compiling_and_testing_without_the_network_installs_nothing() {
+        for local in ["cargo test --offline", "cargo build --release --frozen", "npm test"] {
+            let words: Vec<&str> = local.split(' ').collect();
+            assert_eq!(installer(&words), None, "{local}");
+        }
+        for installing in
+            ["cargo test", "cargo run -- --offline", "cargo install --offline x", "npm ci", "cargo"]
+        {
+            let words: Vec<&str> = installing.split(' ').collect();
+            assert!(installer(&words).is_some(), "{installing}");
+        }
+    }
 
     #[test]
     fn an_installer_of_each_language_is_known() {

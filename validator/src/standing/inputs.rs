@@ -6,7 +6,7 @@ use super::model::{InputSlot, NamePattern, StandingInput, is_plain_name};
 use super::parameters;
 use super::values::whole;
 use crate::code::Code;
-use crate::declarations::{self, Input};
+use crate::declarations;
 use crate::fields::FrontMatterFields;
 use crate::report::Report;
 use crate::yaml::YamlNode;
@@ -120,7 +120,8 @@ fn overlap(one: &StandingInput, other: &StandingInput) -> Option<String> {
     match (one, other) {
         (StandingInput::Fixed(one), StandingInput::Fixed(other)) => {
             let same = one.path().eq_ignore_ascii_case(other.path());
-            (same || is_in(one, other) || is_in(other, one)).then(|| one.name().to_owned())
+            let nested = is_below(one.path(), other.path()) || is_below(other.path(), one.path());
+            (same || nested).then(|| one.name().to_owned())
         }
         // A fixed input takes precedence over a pattern, and never over another name.
         (StandingInput::Fixed(fixed), StandingInput::Slot(slot))
@@ -152,10 +153,12 @@ fn overlap(one: &StandingInput, other: &StandingInput) -> Option<String> {
     }
 }
 
-/// Returns whether the path is in the folder.
-fn is_in(input: &Input, folder: &Input) -> bool {
-    let beginning = input.name().get(..folder.name().len());
-    folder.is_tree() && beginning.is_some_and(|it| it.eq_ignore_ascii_case(folder.name()))
+/// Returns whether the path is below another one. No directory has both a file `a` and `a/b`.
+fn is_below(path: &str, above: &str) -> bool {
+    let parts = path.split_at_checked(above.len());
+    parts.is_some_and(|(beginning, rest)| {
+        rest.starts_with('/') && beginning.eq_ignore_ascii_case(above)
+    })
 }
 
 /// Returns whether a file of this slot could be a program of the language, which an interpreter may
@@ -165,5 +168,21 @@ pub(super) fn may_be_code(slot: &InputSlot, language: Language) -> bool {
         Some(end) if !end.contains('.') => true,
         Some(end) => language.matches_file_name(&format!("x{end}")),
         None => language.matches_file_name(&slot.files.beginning),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_below;
+
+    #[test]
+    fn a_path_is_below_its_beginning_up_to_a_slash() {
+        for (path, above) in [("a/b", "a"), ("A/b", "a"), ("a/b/c", "a/B")] {
+            assert!(is_below(path, above), "{path} {above}");
+            assert!(!is_below(above, path), "{path} {above}");
+        }
+        for (path, above) in [("a", "a"), ("ab/c", "a"), ("a.b", "a"), ("b/a", "a")] {
+            assert!(!is_below(path, above), "{path} {above}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `env build`: builds the environment that the arguments describe, and prints it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -63,6 +64,7 @@ pub(crate) struct EnvironmentBuildCommand {
 pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, EnvironmentCommandError> {
     let source = std::path::absolute(&args.from).map_err(Failure::io(&args.from))?;
     source.metadata().map_err(Failure::io(&source))?;
+    refuse_around_store(&source, &args.store.path()?)?;
     let kind = kind_of(args, &source)?;
     let wanted = EnvironmentBuild {
         name: &args.name,
@@ -78,6 +80,22 @@ pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, Environm
     }
     built.note_left_out();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a source that would copy the store, with the new draft, into an environment.
+fn refuse_around_store(source: &Path, store: &Path) -> Result<(), EnvironmentCommandError> {
+    let real = fs::canonicalize(source).map_err(Failure::io(source))?;
+    // The store may not exist yet.
+    let existing = store.ancestors().find_map(|path| fs::canonicalize(path).ok());
+    match existing.is_some_and(|path| path.starts_with(&real)) {
+        true => Err(EnvironmentCommandError::Refused(format!(
+            "{}: contains the store {}; help: name another directory, or another store with \
+             --store",
+            source.display(),
+            store.display()
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn kind_of(args: &EnvironmentBuildCommand, source: &Path) -> Result<SourceKind, Failure> {

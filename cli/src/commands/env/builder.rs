@@ -11,7 +11,7 @@ use trees::{BuildFacts, Environment, EnvironmentName, EnvironmentStore};
 
 use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
-use super::progress::EnvironmentProgress;
+use super::progress::{EnvironmentProgress, LeftOut};
 use crate::failure::Failure;
 use crate::{clock, output};
 
@@ -33,8 +33,7 @@ pub(in crate::commands) struct EnvironmentBuild<'a> {
 /// An environment that was built and stored.
 pub(super) struct BuiltEnvironment {
     pub(super) environment: Environment,
-    /// The number of programs that did not fit into its list.
-    programs_left_out: usize,
+    left_out: LeftOut,
 }
 
 impl EnvironmentBuild<'_> {
@@ -57,9 +56,9 @@ impl EnvironmentBuild<'_> {
             uid: getuid().as_raw(),
         };
         let stored = store.add(draft, &built.content, &facts, &TREE_LIMITS);
-        let programs_left_out = progress.programs_left_out();
+        let left_out = progress.left_out();
         drop(progress);
-        Ok(BuiltEnvironment { environment: stored?, programs_left_out })
+        Ok(BuiltEnvironment { environment: stored?, left_out })
     }
 
     fn tools(&self, scratch: &Path) -> Result<SourceTools, Failure> {
@@ -74,12 +73,19 @@ impl EnvironmentBuild<'_> {
 }
 
 impl BuiltEnvironment {
-    /// Prints the number of programs that cannot be named by one word, if there are any.
+    /// Prints the numbers of programs that cannot be named by one word and of variables that are
+    /// not set, if there are any.
     pub(super) fn note_left_out(&self) {
-        if self.programs_left_out > 0 {
+        let (name, LeftOut { programs, variables }) = (&self.environment.name, self.left_out);
+        if programs > 0 {
             output::note(format_args!(
-                "{}: {} programs did not fit into its list; help: name them by path",
-                self.environment.name, self.programs_left_out
+                "{name}: {programs} programs did not fit into its list; help: name them by path"
+            ));
+        }
+        if variables > 0 {
+            output::note(format_args!(
+                "{name}: {variables} variables of the image were left out; help: let the command \
+                 set them"
             ));
         }
     }

@@ -38,9 +38,10 @@ pub(crate) struct EnvironmentExportCommand {
 }
 
 pub(super) fn export(args: &EnvironmentExportCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let environment = args.store.open()?.find(&args.name)?;
+    let store = args.store.open()?;
+    let environment = store.find(&args.name)?;
     let directory = std::path::absolute(&args.directory).map_err(Failure::io(&args.directory))?;
-    let exported = transfer(&environment, &EnvironmentStore::create(&directory)?)?;
+    let exported = transfer(&store, &environment, &EnvironmentStore::create(&directory)?)?;
     match args.format {
         Format::Human => output::line(format_args!(
             "{}: copied to {}",

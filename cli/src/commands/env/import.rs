@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use trees::EnvironmentStore;
+use trees::{EnvironmentStore, ListedEnvironments};
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
@@ -20,7 +20,7 @@ Example: toolexec env import ./exported --store /var/lib/toolexec/environments
 
 Stores each environment of a directory that `toolexec env export` wrote. The digest is computed
 from the files; an environment with another one is refused. A name that the store already has then
-means the imported environment.
+means the imported environment. `toolexec exec --env auto` uses no imported environment; name it.
 Exit status: 0 stored; 2 refused; 3 usage or internal error.
 With --format json, each line of stdout is one object: that of `toolexec env list`.")]
 pub(crate) struct EnvironmentImportCommand {
@@ -36,7 +36,11 @@ pub(crate) struct EnvironmentImportCommand {
 
 pub(super) fn import(args: &EnvironmentImportCommand) -> Result<ExitCode, EnvironmentCommandError> {
     let directory = std::path::absolute(&args.directory).map_err(Failure::io(&args.directory))?;
-    let environments = EnvironmentStore::open(&directory)?.list()?;
+    let from = EnvironmentStore::open(&directory)?;
+    let ListedEnvironments { environments, damaged } = from.list_all()?;
+    if let Some(first) = damaged.into_iter().next() {
+        return Err(first.error.into());
+    }
     if environments.is_empty() {
         return Err(EnvironmentCommandError::Refused(format!(
             "{}: has no environments; help: name a directory that `toolexec env export` wrote",
@@ -45,7 +49,7 @@ pub(super) fn import(args: &EnvironmentImportCommand) -> Result<ExitCode, Enviro
     }
     let store = args.store.create()?;
     for environment in &environments {
-        let stored = transfer(environment, &store)?;
+        let stored = transfer(&from, environment, &store)?;
         match args.format {
             Format::Human => output::line(row::summary(&stored))?,
             Format::Json => output::line(row::json(&stored))?,

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use model::escape_line;
-use trees::Environment;
+use trees::{DamagedEnvironment, Environment, ListedEnvironments};
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
@@ -21,7 +21,8 @@ const DIGITS_SHOWN: usize = 12;
 #[command(after_help = "\
 Example: toolexec env list --store /var/lib/toolexec/environments
 
-Prints name, the beginning of the digest, size, files, time of the build and source.
+Prints name, the beginning of the digest, size, files, time of the build and source. Notes on stderr
+name the environments whose facts cannot be read.
 With --format json, each line of stdout is one object: {\"environment\",\"name\",\"sha256\",\"kind\",
 \"needs\",\"source\":{\"kind\",\"file\",\"sha256\"},\"built_utc\",\"uid\",\"files\",\"directories\",
 \"links\",\"bytes\"}.")]
@@ -34,9 +35,9 @@ pub(crate) struct EnvironmentListCommand {
 }
 
 pub(super) fn list(args: &EnvironmentListCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let environments = match args.store.open_if_any()? {
-        Some(store) => store.list()?,
-        None => Vec::new(),
+    let ListedEnvironments { environments, damaged } = match args.store.open_if_any()? {
+        Some(store) => store.list_all()?,
+        None => ListedEnvironments { environments: Vec::new(), damaged: Vec::new() },
     };
     for environment in &environments {
         match args.format {
@@ -44,7 +45,10 @@ pub(super) fn list(args: &EnvironmentListCommand) -> Result<ExitCode, Environmen
             Format::Json => output::line(row::json(environment))?,
         }
     }
-    if environments.is_empty() && args.format == Format::Human {
+    for DamagedEnvironment { sha256, error } in &damaged {
+        output::note(format_args!("environment sha256:{sha256}: cannot be listed: {error}"));
+    }
+    if environments.is_empty() && damaged.is_empty() && args.format == Format::Human {
         output::line(format_args!("{}: no environments", args.store.path()?.display()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -12,9 +12,18 @@ use crate::output::progress::ProgressThread;
 /// A build in progress. Dropping it clears the line.
 pub(super) struct EnvironmentProgress {
     step: Arc<Mutex<StepProgress>>,
-    programs_left_out: usize,
+    left_out: LeftOut,
     /// Kept for its drop.
     _thread: ProgressThread,
+}
+
+/// The parts of a source that an environment does not have.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    /// Programs that did not fit into its list.
+    pub(super) programs: usize,
+    /// Variables that an environment must not set.
+    pub(super) variables: usize,
 }
 
 struct StepProgress {
@@ -32,7 +41,7 @@ impl EnvironmentProgress {
             let (step, figures) = lock(&seen).shown();
             progress_line.state(step, &figures);
         })?;
-        Ok(Self { step, programs_left_out: 0, _thread: thread })
+        Ok(Self { step, left_out: LeftOut::default(), _thread: thread })
     }
 
     pub(super) fn event(&mut self, event: BuildEvent) {
@@ -41,13 +50,13 @@ impl EnvironmentProgress {
                 *lock(&self.step) = StepProgress { step, begun: Instant::now(), bytes: 0 };
             }
             BuildEvent::Bytes(bytes) => lock(&self.step).bytes = bytes,
-            BuildEvent::ProgramsLeftOut(count) => self.programs_left_out = count,
+            BuildEvent::ProgramsLeftOut(count) => self.left_out.programs = count,
+            BuildEvent::VariablesLeftOut(count) => self.left_out.variables = count,
         }
     }
 
-    /// Returns the number of programs that did not fit into the list of the environment.
-    pub(super) fn programs_left_out(&self) -> usize {
-        self.programs_left_out
+    pub(super) fn left_out(&self) -> LeftOut {
+        self.left_out
     }
 }
 

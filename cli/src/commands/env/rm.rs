@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
+use super::row;
 use crate::args::Format;
 use crate::output;
 use crate::output::figures::size;
@@ -32,15 +33,16 @@ pub(crate) struct EnvironmentRmCommand {
 
 pub(super) fn rm(args: &EnvironmentRmCommand) -> Result<ExitCode, EnvironmentCommandError> {
     let store = args.store.open()?;
-    let environment = store.find(&args.name)?;
-    let freed = store.remove(environment.sha256)?;
-    let reference = environment.reference();
+    // An environment whose facts cannot be read can be removed too.
+    let sha256 = store.digest_of(&args.name)?;
+    let reference = row::label(sha256, store.find(&args.name).ok().as_ref());
+    let freed = store.remove(sha256)?;
     match args.format {
         Format::Human => {
             output::line(format_args!("{reference}: removed, {} freed", size(freed)))?;
         }
         Format::Json => output::line(json!({
-            "environment": reference.to_string(),
+            "environment": reference,
             "freed_bytes": freed,
         }))?,
     }

@@ -1,5 +1,6 @@
 //! A stored environment as a line for people, and as JSON.
 
+use model::Sha256;
 use serde_json::{Value, json};
 use trees::Environment;
 
@@ -11,6 +12,14 @@ pub(super) fn summary(environment: &Environment) -> String {
     let needs = needs(environment).into_iter().map(|need| format!(", {need}"));
     let needs: String = needs.collect();
     format!("{}  {}, {files}{needs}", environment.reference(), size(environment.bytes))
+}
+
+/// Returns the reference of an environment, or its digest if its facts cannot be read.
+pub(super) fn label(sha256: Sha256, environment: Option<&Environment>) -> String {
+    match environment {
+        Some(environment) => environment.reference().to_string(),
+        None => format!("sha256:{sha256}"),
+    }
 }
 
 /// Returns each required runtime with its version, such as `python 3.11`.

@@ -19,11 +19,12 @@ use crate::{clock, output};
 #[command(after_help = "\
 Example: toolexec env show charts
 
-Prints the reference of the environment, its programs, variables, required runtimes, source, size
-and age. Its files are not read: `toolexec env verify` compares them with the digest.
+Prints the reference of the environment, its programs, variables, required runtimes, sources, size
+and age, and whether it was imported. Its files are not read: `toolexec env verify` compares them
+with the digest.
 Exit status: 0 shown; 2 no such environment; 3 usage or internal error.
 With --format json, stdout is one object: that of `toolexec env list` with \"programs\",
-\"variables\" and \"path\".")]
+\"variables\", \"imported\" and \"path\".")]
 pub(crate) struct EnvironmentShowCommand {
     /// Select it by name, NAME@sha256:DIGEST, sha256:DIGEST, or 12 or more digits of the digest
     #[arg(value_name = "NAME")]
@@ -43,6 +44,7 @@ pub(super) fn show(args: &EnvironmentShowCommand) -> Result<ExitCode, Environmen
             let mut object = row::json(&environment);
             object["programs"] = entries(&environment.content.programs);
             object["variables"] = entries(&environment.content.variables);
+            object["imported"] = environment.imported.into();
             object["path"] = output::path(&environment.path).into();
             output::line(object)?;
         }
@@ -67,6 +69,14 @@ fn human(environment: &Environment) -> String {
         format!("size         {}", sizes(environment)),
         format!("directory    {}", escape_line(&environment.path.display().to_string())),
     ];
+    if environment.imported {
+        lines.push("imported     yes; another store states source, time and builder".to_owned());
+    }
+    for source in &environment.other_sources {
+        let (kind, file) = (escape_line(&source.kind), escape_line(&source.file));
+        lines.push(format!("also from    {kind} {file}"));
+        lines.push(format!("             sha256:{}", source.sha256));
+    }
     lines.extend(row::needs(environment).iter().map(|need| format!("needs        {need}")));
     for (name, value) in &content.variables {
         lines.push(format!("variable     {}={}", escape_line(name), escape_line(value)));

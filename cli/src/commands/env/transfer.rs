@@ -1,24 +1,32 @@
 //! Copies an environment from one store into another. The digest of the copy is computed from its
 //! files and must be the one that the environment has, so a changed environment is never stored.
+//! No digest covers the facts of the build: the copy is marked, and only people read its facts.
 
-use environments::copy_directory;
-use trees::{Environment, EnvironmentStore, LinkRule};
+use std::fs::File;
+use std::os::fd::AsFd as _;
+
+use trees::{Environment, EnvironmentStore, LinkRule, StoreError, copy_tree};
 
 use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
+use crate::failure::Failure;
 
-/// The tree of an environment in its directory.
+/// The tree of an environment in its directory, for messages.
 const TREE: &str = "content/tree";
 
-/// Copies an environment, and returns it as it is stored in `to`.
+/// Copies an environment of the store `from`, and returns it as it is stored in `to`.
 pub(super) fn transfer(
+    from: &EnvironmentStore,
     environment: &Environment,
     to: &EnvironmentStore,
 ) -> Result<Environment, EnvironmentCommandError> {
     let draft = to.draft(draft_name()?)?;
-    let tree = environment.path.join(TREE);
-    // The store refuses a link that the kind of the environment does not allow.
-    copy_directory(&tree, draft.tree(), LinkRule::Root, &TREE_LIMITS, &mut |_| {})?;
     let Environment { sha256, content, build, .. } = environment;
+    // By handle: the tree of an exported environment may be a link.
+    let tree = from.open_unverified_tree(*sha256)?;
+    let copy = File::open(draft.tree()).map_err(Failure::io(draft.tree()))?;
+    // The store refuses a link that the kind of the environment does not allow.
+    copy_tree(tree.as_fd(), copy.as_fd(), LinkRule::Root, &TREE_LIMITS, &mut |_| {})
+        .map_err(|error| StoreError::Tree { path: environment.path.join(TREE), error })?;
     Ok(to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?)
 }

@@ -4,10 +4,11 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use model::Sha256;
 use serde_json::json;
-use trees::{Environment, EnvironmentStore};
+use trees::{Environment, EnvironmentStore, ListedEnvironments, StoreError};
 
-use super::args::{EnvironmentStoreOption, TREE_LIMITS};
+use super::args::EnvironmentStoreOption;
 use super::error::{EnvironmentCommandError, is_refusal};
 use super::row;
 use crate::args::Format;
@@ -32,49 +33,72 @@ pub(crate) struct EnvironmentVerifyCommand {
     format: Format,
 }
 
+/// The digest of an environment, and the environment if its facts can be read.
+type SelectedEnvironment = (Sha256, Option<Environment>);
+
 pub(super) fn verify(args: &EnvironmentVerifyCommand) -> Result<ExitCode, EnvironmentCommandError> {
     let store = args.store.open()?;
-    let environments = match args.names.is_empty() {
-        true => store.list()?,
-        false => {
-            let found = args.names.iter().map(|name| store.find(name));
-            found.collect::<Result<Vec<_>, _>>()?
-        }
-    };
+    let selected = selected(&store, &args.names)?;
     let mut all_good = true;
-    for environment in &environments {
+    for environment in &selected {
         all_good &= verify_one(&store, environment, args.format)?;
     }
-    if environments.is_empty() && args.format == Format::Human {
+    if selected.is_empty() && args.format == Format::Human {
         output::line(format_args!("{}: no environments", store.path().display()))?;
     }
     Ok(if all_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Returns the environments to verify, also those whose facts cannot be read.
+fn selected(
+    store: &EnvironmentStore,
+    names: &[String],
+) -> Result<Vec<SelectedEnvironment>, EnvironmentCommandError> {
+    if names.is_empty() {
+        let ListedEnvironments { environments, damaged } = store.list_all()?;
+        let known = environments.into_iter().map(|it| (it.sha256, Some(it)));
+        return Ok(known.chain(damaged.into_iter().map(|it| (it.sha256, None))).collect());
+    }
+    let mut found = Vec::new();
+    for name in names {
+        found.push((store.digest_of(name)?, store.find(name).ok()));
+    }
+    Ok(found)
+}
+
 /// Prints the result for one environment, and returns whether its files have its digest.
 fn verify_one(
     store: &EnvironmentStore,
-    environment: &Environment,
+    (sha256, environment): &SelectedEnvironment,
     format: Format,
 ) -> Result<bool, EnvironmentCommandError> {
-    let problem = match store.verify(environment.sha256, &TREE_LIMITS) {
+    let problem = match store.verify_stored(*sha256) {
         Ok(_) => None,
-        Err(error) if is_refusal(&error) => Some(error.to_string()),
+        Err(error) if is_refusal(&error) || is_unreadable(&error, environment.as_ref()) => {
+            Some(error.to_string())
+        }
         Err(error) => return Err(error.into()),
     };
     if let Some(problem) = &problem {
         output::note(problem);
     }
+    let label = row::label(*sha256, environment.as_ref());
     match format {
         Format::Human if problem.is_none() => {
-            output::line(format_args!("{}  verified", row::summary(environment)))?;
+            let shown = environment.as_ref().map_or(label, row::summary);
+            output::line(format_args!("{shown}  verified"))?;
         }
         Format::Human => {}
         Format::Json => output::line(json!({
-            "environment": environment.reference().to_string(),
+            "environment": label,
             "verified": problem.is_none(),
             "problem": problem,
         }))?,
     }
     Ok(problem.is_none())
+}
+
+/// Returns whether a file of an environment is missing, so that its facts cannot be read.
+fn is_unreadable(error: &StoreError, environment: Option<&Environment>) -> bool {
+    environment.is_none() && error.is_missing()
 }

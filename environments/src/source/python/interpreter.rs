@@ -1,17 +1,16 @@
 //! The Python interpreter of the sandbox: its version decides which packages fit.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::source::error::SourceError;
 use crate::source::model::SourceTools;
 use crate::source::program::{command, run};
 
-/// The interpreter that sandboxes have, whose path scripts name.
-const SANDBOX_PYTHON: &str = "/usr/bin/python3";
 const PRINT_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 
 /// An interpreter and its version.
 pub(super) struct PythonInterpreter {
+    /// The same path on the host and in the sandbox.
     pub(super) path: PathBuf,
     /// Major and minor, such as `3.11`.
     pub(super) version: String,
@@ -35,14 +34,6 @@ impl PythonInterpreter {
                 let what = format!("{}: not a Python interpreter", path.display());
                 Err(SourceError::refused(what, "name one with --python"))
             }
-        }
-    }
-
-    /// Returns the interpreter's path in the sandbox, which shows `/usr` of the host only.
-    pub(super) fn sandbox_path(&self) -> &Path {
-        match self.path.starts_with("/usr") {
-            true => &self.path,
-            false => Path::new(SANDBOX_PYTHON),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn export(
     }
     let mut export = command(&uv, tools)?;
     export.args(["export", "--frozen", "--format", "requirements-txt", "--no-emit-workspace"]);
-    export.args(["--no-header", "--no-annotate"]);
+    export.args(["--no-header", "--no-annotate", "--no-config"]);
     export.arg("--project").arg(project).arg("--python").arg(&python.path);
     export.env("UV_PYTHON_DOWNLOADS", "never");
     let text = run(&mut export, "uv export", tools)?;

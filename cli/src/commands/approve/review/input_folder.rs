@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use spool::{SubmissionFiles, folder_limits};
+use spool::{SubmissionFiles, folder_limits, folder_violation};
 use trees::{LinkRule, TreeError, TreeSummary, digest_tree};
 use validator::{Code, Input, Violation, reveal_line};
 
@@ -90,26 +90,7 @@ pub(super) fn hash_folder(
         Err(TreeError::Io { path: below, error, .. }) if error.kind() != ErrorKind::NotFound => {
             Err(Failure::io(&path.join(below))(error))
         }
-        Err(error) => Ok(Err(unusable(name, &error))),
-    }
-}
-
-/// Returns the violation for a refused entry. The error names its path below the folder.
-fn unusable(name: &str, error: &TreeError) -> Violation {
-    let code = match error {
-        TreeError::TooManyEntries { .. }
-        | TreeError::TooManyBytes { .. }
-        | TreeError::TooDeep { .. } => Code::LimitsOverPolicy,
-        // Removed while the folder was read.
-        TreeError::Io { .. } => Code::InputsMissing,
-        TreeError::Changed { .. } => Code::InputsMismatch,
-        _ => Code::SpoolFileKind,
-    };
-    let text = error.to_string();
-    let (problem, help) = records::split_reason(&text);
-    let row = Violation::error(code, format!("input {name}: {problem}"));
-    match help {
-        Some(help) => row.hint(help),
-        None => row,
+        // The path is below the folder. An entry may also have been removed while it was read.
+        Err(error) => Ok(Err(folder_violation(name, &error))),
     }
 }

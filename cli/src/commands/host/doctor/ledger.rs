@@ -55,9 +55,10 @@ fn facts(result: &std::path::Path) -> Option<RunFacts> {
     Some(RunFacts {
         request_id: text("request_id")?,
         request_sha256: text("request_sha256")?,
-        // A replay uses nothing up.
-        standing_sha256: claims["standing"]["use"]
-            .as_u64()
-            .and_then(|_| claims["standing"]["sha256"].as_str().map(str::to_owned)),
+        // The record of a replay states no number: a replay uses nothing up.
+        standing: claims["standing"]["use"].as_u64().and_then(|number| {
+            let sha256 = claims["standing"]["sha256"].as_str()?;
+            Some((sha256.to_owned(), number))
+        }),
     })
 }

@@ -25,7 +25,8 @@ Example: toolexec draft --purpose 'Mean of one column' --language python --input
 Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, where `run` and
 `submit` find them. The approval remains empty: the approver fills in its two lines. A draft that
 `toolexec lint --draft` would refuse is reported and not written.
-A folder is copied without .git and without what its .gitignore and .toolexecignore files leave out.
+A folder is copied without .git and without what its .gitignore and .toolexecignore files leave
+out.
 With --env, the request names an environment by name and digest (docs/environments.md).
 With --standing, the request uses a standing approval, which states everything but the values of
 its parameters, the inputs and lower limits. No person signs the request. A draft that exceeds a

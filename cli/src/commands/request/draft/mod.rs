@@ -85,6 +85,7 @@ pub(crate) fn create_standing_draft(
     inputs: Vec<DraftInput>,
     (input_bytes_max, judge): (u64, CompositionJudge<'_>),
 ) -> Result<DraftOutcome, Failure> {
+    standing_use::check_tree(&inputs)?;
     let now = clock::now();
     let words = match standing_use::command_words(args, standing, &inputs)? {
         Ok(words) => words,

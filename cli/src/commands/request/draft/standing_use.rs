@@ -2,11 +2,12 @@
 //! parameters, the inputs, and lower limits. It must never decide that the use is admitted: the
 //! daemon compares the request again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::{Sha256, UtcTime};
 use policies::standing::{InputSize, admits};
+use spool::DraftFiles;
 use validator::{
     Code, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, OneLine,
     REQUEST_BYTES_MAX, StandingApproval, StandingInput, StandingTerms, Violation, compose_use,
@@ -15,7 +16,7 @@ use validator::{
 
 use super::DraftCommand;
 use super::compose::{agent, id, line, requester};
-use super::inputs::DraftInput;
+use super::inputs::{DraftContent, DraftInput};
 use crate::args::files::read_document;
 use crate::clock;
 use crate::commands::request::lint::as_approved;
@@ -156,6 +157,33 @@ pub(super) fn input_sizes(inputs: &[DraftInput]) -> Result<Vec<(String, u64)>, F
     inputs.iter().map(size).collect()
 }
 
+/// Refuses inputs that the daemon would leave in `drafts/`: it limits the work of taking a draft.
+pub(super) fn check_tree(inputs: &[DraftInput]) -> Result<(), Failure> {
+    const ENTRIES_MAX: usize = DraftFiles::STANDING_ENTRIES_MAX;
+    const LEVELS_MAX: usize = DraftFiles::STANDING_LEVELS_MAX;
+    let mut named = BTreeSet::new();
+    let (mut within, mut levels) = (0_usize, 0);
+    for input in inputs {
+        let path = Path::new(&input.name);
+        named.extend(path.ancestors().filter(|it| !it.as_os_str().is_empty()));
+        let components = path.components().count();
+        levels = levels.max(match &input.content {
+            DraftContent::File(_) => components.saturating_sub(1),
+            DraftContent::Folder(folder) => {
+                within = within.saturating_add(folder.entries());
+                components.saturating_add(folder.levels())
+            }
+        });
+    }
+    if named.len().saturating_add(within) <= ENTRIES_MAX && levels <= LEVELS_MAX {
+        return Ok(());
+    }
+    Err(Failure::Message(format!(
+        "--input: more than {ENTRIES_MAX} files and directories, or more than {LEVELS_MAX} levels \
+         of directories; help: use fewer inputs, or name what is not needed in `.toolexecignore`"
+    )))
+}
+
 /// Returns each bound that a request exceeds. A request that the schema refuses has none.
 pub(super) fn differences(
     standing: &StandingApproval,
@@ -177,4 +205,29 @@ pub(super) fn differences(
 fn beyond(terms: &StandingTerms, problem: String) -> Violation {
     let hint = format!("keep the bounds of {}", terms.id);
     Violation::error(Code::ApprovalStanding, problem).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use super::*;
+
+    fn file(name: &str) -> DraftInput {
+        let content = DraftContent::File(File::open("/dev/null").unwrap());
+        DraftInput { name: name.to_owned(), content }
+    }
+
+    #[test]
+    fn the_inputs_of_a_use_are_limited_as_the_daemon_limits_them() {
+        // A directory that two files share counts once.
+        assert!(check_tree(&[file("1/2/3/4/5/6/7/8/a"), file("1/2/3/4/5/6/7/8/b")]).is_ok());
+        assert!(check_tree(&[file("1/2/3/4/5/6/7/8/9/a")]).is_err());
+        // Each of these has seven directories of its own.
+        let name = |number: u32| format!("{number}/2/3/4/5/6/7/a");
+        let mut most: Vec<DraftInput> = (0..128).map(|number| file(&name(number))).collect();
+        assert!(check_tree(&most).is_ok());
+        most.push(file("one-more"));
+        assert!(check_tree(&most).is_err());
+    }
 }

@@ -22,12 +22,12 @@ Shows what will run and asks. The tool sees its inputs in /in and writes to /out
 unless you allow hosts, and none of your other files. A folder is copied without .git and without
 what its .gitignore and .toolexecignore files leave out. The tool's output appears as it comes, and
 its files are copied to --out, replacing files of the same name.
---env adds the libraries and programs of an environment that `toolexec env build` made. `--env auto`
-finds uv.lock, requirements.txt or package-lock.json in the first folder of --input, else in the
-current directory, and uses the environment of this file. If the store has none, it shows what it
-would fetch, asks, and builds it.
-You are the approver, so the policy must accept the invoker (the built-in `embedded` does); else use
-`draft`, `approve` and `submit`.
+--env adds the libraries and programs of an environment that `toolexec env build` made. `--env
+auto` finds uv.lock, requirements.txt or package-lock.json in the first folder of --input, else in
+the current directory, and uses the environment of this file. If the store has none, it shows what
+it would fetch, asks, and builds it.
+You are the approver, so the policy must accept the invoker (the built-in `embedded` does); else
+use `draft`, `approve` and `submit`.
 Ctrl-C cancels the run, which is recorded too. The last line names the record.
 Exit status: 0 success; 1 the tool failed, you declined, the record does not verify, or its output
 could not be copied; 2 refused; 3 sandbox setup failed, the outcome is unknown, or a usage error.")]

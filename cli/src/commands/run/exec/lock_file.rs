@@ -1,12 +1,13 @@
 //! The lock file of `exec --env auto`. Exactly one must exist in the directory. It is only read
 //! here: the build checks each of its packages.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use environments::SourceKind;
 use model::{EnvironmentName, Sha256, escape_line};
 use serde_json::Value;
-use trees::{Environment, EnvironmentStore};
+use trees::{Environment, EnvironmentStore, SourceFacts};
 
 use crate::args::files::read_document;
 use crate::failure::Failure;
@@ -20,6 +21,10 @@ const NAMES: [(&str, SourceKind); 3] = [
 ];
 const BYTES_MAX: usize = 16 << 20;
 const NAME_CHARS_MAX: usize = 40;
+/// The number of hosts that the question names.
+const HOSTS_SHOWN: usize = 5;
+/// No name of a host is longer.
+const HOST_CHARS_MAX: usize = 253;
 const DEFAULT_NAME: &str = "environment";
 
 pub(super) struct LockFile {
@@ -30,6 +35,8 @@ pub(super) struct LockFile {
     sha256: Sha256,
     /// The number of packages that it names.
     packages: u64,
+    /// Where its packages come from.
+    origin: String,
 }
 
 impl LockFile {
@@ -57,8 +64,9 @@ impl LockFile {
 
     fn read(path: PathBuf, name: &'static str, kind: SourceKind) -> Result<Self, Failure> {
         let bytes = read_document(&path, BYTES_MAX)?;
-        let packages = packages(kind, &String::from_utf8_lossy(&bytes));
-        Ok(Self { path, kind, name, sha256: Sha256::of(&bytes), packages })
+        let text = String::from_utf8_lossy(&bytes);
+        let (packages, origin) = (packages(kind, &text), origin(kind, &text));
+        Ok(Self { path, kind, name, sha256: Sha256::of(&bytes), packages, origin })
     }
 
     /// Returns whether the file still has the bytes that were read.
@@ -66,17 +74,17 @@ impl LockFile {
         Ok(Sha256::of(&read_document(&self.path, BYTES_MAX)?) == self.sha256)
     }
 
-    /// Returns the newest environment of a store that was built from these bytes under this name.
+    /// Returns the newest environment that a store built from these bytes under this file name. An
+    /// imported one does not count: another store states its source, and no digest covers that.
     pub(super) fn built_in(&self, store: &Path) -> Result<Option<Environment>, Failure> {
         let listed = match EnvironmentStore::open(store).and_then(|store| store.list()) {
             Err(error) if error.is_missing() => return Ok(None),
             listed => listed.map_err(|error| Failure::Message(error.to_string()))?,
         };
-        let is_of_file = |environment: &Environment| {
-            let source = &environment.build.source;
-            source.sha256 == self.sha256 && source.file == self.name
-        };
-        Ok(listed.into_iter().filter(is_of_file).max_by_key(|found| found.build.built))
+        let kind = self.kind.as_str().to_owned();
+        let source = SourceFacts { kind, file: self.name.to_owned(), sha256: self.sha256 };
+        let found = listed.into_iter().filter(|environment| environment.is_built_from(&source));
+        Ok(found.max_by_key(|environment| environment.build.built))
     }
 
     /// Returns the name of its environment: that of the directory, as far as a name can have it.
@@ -89,14 +97,18 @@ impl LockFile {
         name.parse().map_err(|error| Failure::Message(format!("--env auto: {name}: {error}")))
     }
 
-    /// Returns what a build would fetch, as rows before the question.
-    pub(super) fn rows(&self, name: &EnvironmentName) -> String {
+    /// Returns what a build would fetch, as rows before the question. `is_taken` says that the
+    /// store has an environment of this name.
+    pub(super) fn rows(&self, name: &EnvironmentName, is_taken: bool) -> String {
         let path = escape_line(&self.path.to_string_lossy());
         let packages = count(self.packages, "package", "packages");
+        let origin = &self.origin;
+        let replaces = if is_taken { " (replaces the present one of this name)" } else { "" };
         format!(
             "env       none is stored for this file: {path}\n\
              fetch     {packages}, with your rights and the network, before the run\n\
-             build     environment {name}"
+             from      {origin}\n\
+             build     environment {name}{replaces}"
         )
     }
 }
@@ -121,9 +133,62 @@ fn packages(kind: SourceKind, text: &str) -> u64 {
     u64::try_from(found).unwrap_or(u64::MAX)
 }
 
+/// Returns where the packages of a lock file come from.
+fn origin(kind: SourceKind, text: &str) -> String {
+    if kind != SourceKind::PackageLock {
+        // The installer gets names and hashes only.
+        return "the Python package index of your settings".to_owned();
+    }
+    let lock: Value = serde_json::from_str(text).unwrap_or_default();
+    let packages = lock.get("packages").and_then(Value::as_object);
+    let packages = packages.into_iter().flat_map(|all| all.values());
+    let resolved = packages.filter_map(|package| package.get("resolved").and_then(Value::as_str));
+    let hosts: BTreeSet<String> = resolved.map(host).collect();
+    let shown: Vec<&str> = hosts.iter().take(HOSTS_SHOWN).map(String::as_str).collect();
+    match hosts.len().saturating_sub(HOSTS_SHOWN) {
+        _ if hosts.is_empty() => "the npm registry of your settings".to_owned(),
+        0 => format!("{}, or the npm registry of your settings", shown.join(", ")),
+        more => format!(
+            "{} and {}, or the npm registry of your settings",
+            shown.join(", "),
+            count(u64::try_from(more).unwrap_or(u64::MAX), "more host", "more hosts")
+        ),
+    }
+}
+
+/// Returns the host of a URL with its port, without the name and the password of a user.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    // npm reads `\` as `/`.
+    let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    escape_line(&host.chars().take(HOST_CHARS_MAX).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hosts_of_packages_are_named() {
+        let of = |urls: &[&str]| {
+            let rows: Vec<String> = urls
+                .iter()
+                .enumerate()
+                .map(|(at, url)| format!("\"node_modules/{at}\":{{\"resolved\":\"{url}\"}}"))
+                .collect();
+            let lock = format!("{{\"packages\":{{\"\":{{}},{}}}}}", rows.join(","));
+            origin(SourceKind::PackageLock, &lock)
+        };
+        let two = of(&["https://b.org/x/y.tgz", "https://me:pw@a.org:8080?x", "https://b.org/z"]);
+        assert!(two.starts_with("a.org:8080, b.org, or "), "{two}");
+        let hidden = of(&["https://a.org\\\\@b.org/x.tgz"]);
+        assert!(hidden.starts_with("a.org, or "), "{hidden}");
+        let many: Vec<String> = (0..7).map(|at| format!("https://{at}.org/x.tgz")).collect();
+        let many = of(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(many.contains("4.org and 2 more hosts, "), "{many}");
+        assert!(origin(SourceKind::UvLock, "").contains("Python package index"));
+    }
 
     #[test]
     fn packages_are_counted() {
@@ -146,6 +211,7 @@ mod tests {
                 name: "uv.lock",
                 sha256: Sha256::of(b""),
                 packages: 0,
+                origin: String::new(),
             };
             lock.environment_name().unwrap().to_string()
         };

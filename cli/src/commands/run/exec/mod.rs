@@ -49,7 +49,7 @@ pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure>
     // Before anything is copied: without a terminal the question cannot be answered.
     let mut terminal = if args.yes { None } else { Some(open_terminal()?) };
     let directory = DraftDirectory::create(&args.host)?;
-    let environment = match environment::environment(args, terminal.as_mut())? {
+    let environment = match environment::environment(args, &rules.policy, terminal.as_mut())? {
         Ok(environment) => environment,
         Err(code) => return Ok(code),
     };

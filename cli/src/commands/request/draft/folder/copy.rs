@@ -6,13 +6,14 @@ use std::io::{self, Read};
 use std::os::fd::BorrowedFd;
 
 use rustix::fs::{
-    FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, openat, openat2, symlinkat,
+    FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, mkdirat, openat, openat2, symlinkat,
 };
 use trees::TreeError;
 
 use super::model::{FolderPlan, PlannedEntry, PlannedKind};
 
 const EXECUTE_BITS: u32 = 0o111;
+const OWNER_BITS: u32 = 0o700;
 
 /// Copies the entries into an empty directory. The files together have at most `bytes_max` bytes.
 pub(super) fn copy(
@@ -56,10 +57,17 @@ fn copy_file(
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(TreeError::Changed { path: path.to_owned() });
     }
-    let mode = if stat.st_mode & EXECUTE_BITS == 0 { 0o666 } else { 0o777 };
+    let is_program = stat.st_mode & EXECUTE_BITS != 0;
+    let mode = if is_program { 0o777 } else { 0o666 };
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let target = openat(to, path, flags, Mode::from_raw_mode(mode));
     let mut target = File::from(target.map_err(|errno| failed(entry, "create", errno))?);
+    if is_program {
+        // The digest covers the execute bit, and the umask may have taken it.
+        fstat(&target)
+            .and_then(|made| fchmod(&target, Mode::from_raw_mode(made.st_mode | OWNER_BITS)))
+            .map_err(|errno| failed(entry, "set the mode of", errno))?;
+    }
     io::copy(&mut source.take(left.saturating_add(1)), &mut target)
         .map_err(|error| failed(entry, "copy", error))
 }

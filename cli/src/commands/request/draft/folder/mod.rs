@@ -40,6 +40,16 @@ impl DraftFolder {
         self.plan.bytes
     }
 
+    /// The number of planned entries.
+    pub(super) fn entries(&self) -> usize {
+        self.plan.entries.len()
+    }
+
+    /// The levels of planned directories within the folder.
+    pub(super) fn levels(&self) -> usize {
+        self.plan.levels()
+    }
+
     /// Copies the planned entries into an empty directory, and returns the digest of the copy.
     pub(super) fn copy(
         &self,

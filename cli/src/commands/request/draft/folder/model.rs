@@ -21,6 +21,13 @@ pub(super) struct FolderPlan {
 }
 
 impl FolderPlan {
+    /// Returns the levels of directories within the folder.
+    pub(super) fn levels(&self) -> usize {
+        let directories =
+            self.entries.iter().filter(|entry| matches!(entry.kind, PlannedKind::Directory));
+        directories.map(|entry| entry.path.split('/').count()).max().unwrap_or(0)
+    }
+
     pub(super) fn leave_out(&mut self, entry: LeftOutEntry) {
         match self.left_out.len() < NAMED_MAX {
             true => self.left_out.push(entry),
@@ -46,7 +53,7 @@ pub(super) enum PlannedKind {
 pub(super) struct LeftOutEntry {
     /// The path below the folder; that of a directory ends in `/`.
     pub(super) path: String,
-    /// The ignore file that leaves it out; `.git` needs none.
+    /// The ignore file that leaves it out; `.git` and a draft need none.
     pub(super) rules: Option<String>,
 }
 
@@ -58,5 +65,24 @@ impl LeftOutEntry {
             Some(rules) => format!("{path} (by {})", escape_line(rules)),
             None => path,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_directories_are_levels() {
+        let mut plan = FolderPlan::default();
+        assert_eq!(plan.levels(), 0);
+        for (path, kind) in [
+            ("a", PlannedKind::Directory),
+            ("a/b", PlannedKind::Directory),
+            ("a/b/c", PlannedKind::File),
+        ] {
+            plan.entries.push(PlannedEntry { path: path.to_owned(), kind });
+        }
+        assert_eq!(plan.levels(), 2);
     }
 }

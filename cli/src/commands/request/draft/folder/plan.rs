@@ -15,6 +15,17 @@ use super::rules::FolderRules;
 /// Left out at each level: its content differs from clone to clone.
 const REPOSITORY: &CStr = c".git";
 
+/// Returns whether a name at the top of the folder is that of a draft. A draft that is written into
+/// its own folder must not change the digest of the next one.
+fn is_draft(name: &CStr) -> bool {
+    let Ok(name) = name.to_str() else { return false };
+    match (name.get(..3), name.rsplit_once('.')) {
+        (Some("TR-"), Some((_, end))) => matches!(end, "md" | "inputs"),
+        (Some("SA-"), Some((_, end))) => end == "md",
+        _ => false,
+    }
+}
+
 /// Plans the copy of an open directory. The error names the path of an entry first.
 pub(super) fn plan(top: BorrowedFd<'_>) -> Result<FolderPlan, String> {
     let rules = FolderRules::of(top)?;
@@ -46,15 +57,22 @@ impl FolderWalk {
         Ok(())
     }
 
-    /// Lists a directory in byte order.
+    /// Lists a directory in byte order. No directory may have more entries than the whole folder,
+    /// not even if they are left out.
     fn names(&self, directory: BorrowedFd<'_>) -> Result<Vec<CString>, String> {
         let listed = Dir::read_from(directory).map_err(|errno| self.failed("list", errno))?;
+        let entries_max = self.limits.entries_max;
         let mut names = Vec::new();
         for entry in listed {
             let entry = entry.map_err(|errno| self.failed("list", errno))?;
-            if entry.file_name() != c"." && entry.file_name() != c".." {
-                names.push(entry.file_name().to_owned());
+            if entry.file_name() == c"." || entry.file_name() == c".." {
+                continue;
             }
+            if u64::try_from(names.len()).is_ok_and(|listed| listed >= entries_max) {
+                let path = self.path.clone();
+                return Err(TreeError::TooManyEntries { path, entries_max }.to_string());
+            }
+            names.push(entry.file_name().to_owned());
         }
         names.sort_unstable();
         Ok(names)
@@ -76,7 +94,7 @@ impl FolderWalk {
         let stat = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
         let stat = stat.map_err(|errno| self.failed("stat", errno))?;
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if self.is_left_out(name, kind == FileType::Directory) {
+        if self.is_left_out(name, kind == FileType::Directory, depth) {
             return Ok(());
         }
         self.check_limits(depth)?;
@@ -103,8 +121,8 @@ impl FolderWalk {
     }
 
     /// Returns whether the present entry is left out, and notes it.
-    fn is_left_out(&mut self, name: &CStr, is_directory: bool) -> bool {
-        let rules = match name == REPOSITORY {
+    fn is_left_out(&mut self, name: &CStr, is_directory: bool, depth: u32) -> bool {
+        let rules = match name == REPOSITORY || depth == 1 && is_draft(name) {
             true => None,
             false => match self.rules.file_against(&self.path, is_directory) {
                 Some(file) => Some(file),
@@ -150,5 +168,20 @@ fn kind_text(kind: FileType) -> &'static str {
         FileType::Fifo => "a FIFO",
         FileType::Socket => "a socket",
         _ => "a device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_files_of_a_draft_are_left_out() {
+        for name in [c"TR-1-a.md", c"TR-1-a.b.inputs", c"SA-1-a.md"] {
+            assert!(is_draft(name), "{name:?}");
+        }
+        for name in [c"TR-1-a", c"TR-1-a.py", c"SA-1-a.inputs", c"a.md", c"tr-1-a.md", c"T", c""] {
+            assert!(!is_draft(name), "{name:?}");
+        }
     }
 }
