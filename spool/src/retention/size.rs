@@ -31,7 +31,7 @@ pub(super) fn bytes_in(path: &Path) -> u64 {
     size.bytes
 }
 
-/// What was counted up to now.
+/// The counts up to now.
 struct EntrySize {
     bytes: u64,
     /// The files and directories that may still be counted.

@@ -23,7 +23,7 @@ const DIRECTORY: u32 = 0o755;
 
 /// The line of an entry, with the index of its name.
 type IndexedLine = (usize, String);
-/// What one of two threads copied, or the error with the position of its entry.
+/// The copies of one of two threads, or the error with the position of its entry.
 type CopiedLines = Result<Vec<IndexedLine>, (usize, TreeError)>;
 
 /// A walk of one thread. The paths of its errors are completed on the way up.

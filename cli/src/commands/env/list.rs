@@ -21,8 +21,8 @@ const DIGITS_SHOWN: usize = 12;
 #[command(after_help = "\
 Example: toolexec env list --store /var/lib/toolexec/environments
 
-Prints name, the beginning of the digest, size, files, time of the build and source. Notes on stderr
-name the environments whose facts cannot be read.
+Prints name, the beginning of the digest, size, files, time of the build and source. Notes on
+stderr name the environments whose facts cannot be read.
 With --format json, each line of stdout is one object: {\"environment\",\"name\",\"sha256\",\"kind\",
 \"needs\",\"source\":{\"kind\",\"file\",\"sha256\"},\"built_utc\",\"uid\",\"files\",\"directories\",
 \"links\",\"bytes\"}.")]

@@ -1,5 +1,5 @@
 //! The check of a lock file of npm: each package must be an archive of a registry with a digest
-//! that npm verifies. npm ignores the digest of whatever it fetches with git, so no name, version
+//! that npm verifies. npm ignores the digest of a package that it fetches with git, so no name, version
 //! or address may lead it there.
 
 use model::quote;

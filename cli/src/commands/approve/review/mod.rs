@@ -48,8 +48,8 @@ Example: toolexec review TR-20260209-160501Z-python-stats.md \\
 Shows the run as the daemon will see it: the command word by word, inputs, limits, hosts, the
 sandbox, the environment with its source, the result of every policy rule, the text of every input
 file, and the first 20 paths of every input folder. Deceptive characters are shown as \\u{…},
-secrets are masked, and installations are marked. A request that lacks signatures is `pending`. Only the
-host's ledger knows whether a request was started before.
+secrets are masked, and installations are marked. A request that lacks signatures is `pending`.
+Only the host's ledger knows whether a request was started before.
 A standing approval, SA-….md, is shown as the bounds of its runs: the values that may vary, the
 fixed parts, at most ten example commands, and the widest effect.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.

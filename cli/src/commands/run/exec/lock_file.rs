@@ -35,7 +35,7 @@ pub(super) struct LockFile {
     sha256: Sha256,
     /// The number of packages that it names.
     packages: u64,
-    /// Where its packages come from.
+    /// The sources of its packages.
     origin: String,
 }
 
