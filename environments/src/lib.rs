@@ -16,6 +16,5 @@ pub use fault::{EntryFault, ExceededLimit, ImageFault};
 pub use image::{ImageFacts, unpack_docker_archive, unpack_oci_layout};
 pub use source::{
     BuildEvent, BuiltTree, SourceError, SourceKind, SourceStep, SourceTools, build_tree,
-    copy_directory,
 };
 pub use unpack::UnpackLimits;

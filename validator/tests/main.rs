@@ -5,6 +5,7 @@ mod bash;
 mod command;
 mod compose;
 mod composed;
+mod folders;
 mod forbidden;
 mod hostile;
 mod json_schema;

@@ -16,7 +16,7 @@ use super::error::SourceError;
 /// # Errors
 /// An object of another kind, a set-user-ID file, a link that may leave the directory, a file that
 /// changes, an exceeded limit, or an I/O error. The copy is incomplete then.
-pub fn copy_directory(
+pub(super) fn copy_directory(
     source: &Path,
     into: &Path,
     rule: LinkRule,

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use trees::{EnvironmentContent, EnvironmentKind, LinkRule, SourceFacts};
 
-pub use directory::copy_directory;
+use directory::copy_directory;
 pub use error::SourceError;
 pub use kind::SourceKind;
 pub use model::{BuildEvent, BuiltTree, SourceStep, SourceTools};

@@ -6,8 +6,7 @@
     reason = "a test that cannot prepare fails"
 )]
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use std::time::Instant;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use trees::{LinkRule, TreeError, TreeLimits, TreeSummary};
 
-use crate::scene::{LIMITS, TreeScene, copy, digest};
+use crate::scene::{LIMITS, TreeScene, copy, digest, while_it_grows};
 
 /// A scene with the directories `from` and `to`.
 fn scene() -> TreeScene {
@@ -220,23 +219,8 @@ fn nothing_is_replaced() {
 #[test]
 fn a_file_that_grows_is_refused() {
     let scene = scene_with_directory();
-    File::create(scene.path("from/d/log")).unwrap().set_len(64 << 20).unwrap();
-    let mut file = File::options().append(true).open(scene.path("from/d/log")).unwrap();
-    let (stopped, (begun, is_begun)) = (AtomicBool::new(false), mpsc::channel());
-    thread::scope(|scope| {
-        let stopped = &stopped;
-        scope.spawn(move || {
-            begun.send(()).unwrap();
-            while !stopped.load(Ordering::Relaxed) {
-                file.write_all(b"x").unwrap();
-            }
-        });
-        is_begun.recv().unwrap();
-        let found = copied(&scene, &LIMITS);
-        stopped.store(true, Ordering::Relaxed);
-        let error = found.unwrap_err();
-        assert!(matches!(&error, TreeError::Changed { path } if path == "d/log"), "{error}");
-    });
+    let error = while_it_grows(&scene.path("from/d/log"), || copied(&scene, &LIMITS)).unwrap_err();
+    assert!(matches!(&error, TreeError::Changed { path } if path == "d/log"), "{error}");
 }
 
 /// The digest is that of the bytes in the copy, even if the original changed between two files.

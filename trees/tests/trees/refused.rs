@@ -8,19 +8,15 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use trees::{LinkRule, TreeError, TreeLimits, digest_content};
 
-use crate::scene::{LIMITS, TreeScene, digest};
+use crate::scene::{LIMITS, TreeScene, digest, while_it_grows};
 
 /// Checks that a tree is refused with a message that begins and continues so.
 fn check_refused(scene: &TreeScene, path: &str, reason: &str) {
@@ -149,23 +145,8 @@ fn depth_is_bounded_by_the_crate() {
 #[test]
 fn a_file_that_grows_while_it_is_read_is_refused() {
     let scene = scene_with_directory();
-    File::create(scene.path("d/log")).unwrap().set_len(64 << 20).unwrap();
-    let mut file = File::options().append(true).open(scene.path("d/log")).unwrap();
-    let (stopped, (begun, is_begun)) = (AtomicBool::new(false), mpsc::channel());
-    thread::scope(|scope| {
-        let stopped = &stopped;
-        scope.spawn(move || {
-            begun.send(()).unwrap();
-            while !stopped.load(Ordering::Relaxed) {
-                file.write_all(b"x").unwrap();
-            }
-        });
-        is_begun.recv().unwrap();
-        let found = scene.digest();
-        stopped.store(true, Ordering::Relaxed);
-        let error = found.unwrap_err();
-        assert!(matches!(&error, TreeError::Changed { path } if path == "d/log"), "{error}");
-    });
+    let error = while_it_grows(&scene.path("d/log"), || scene.digest()).unwrap_err();
+    assert!(matches!(&error, TreeError::Changed { path } if path == "d/log"), "{error}");
 }
 
 #[test]

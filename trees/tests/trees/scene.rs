@@ -7,10 +7,13 @@
 )]
 
 use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
 use model::Sha256;
 use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree, digest_tree, stamp_tree};
@@ -100,4 +103,24 @@ pub(crate) fn copy(
     let copied = copy_tree(from.as_fd(), to.as_fd(), rule, limits, &mut |more| reported += more)?;
     assert_eq!(reported, copied.bytes);
     Ok(copied)
+}
+
+/// Calls `read` while a file grows.
+pub(crate) fn while_it_grows<T>(file: &Path, read: impl FnOnce() -> T) -> T {
+    File::create(file).unwrap().set_len(64 << 20).unwrap();
+    let mut file = File::options().append(true).open(file).unwrap();
+    let (stopped, (begun, is_begun)) = (AtomicBool::new(false), mpsc::channel());
+    thread::scope(|scope| {
+        let stopped = &stopped;
+        scope.spawn(move || {
+            begun.send(()).unwrap();
+            while !stopped.load(Ordering::Relaxed) {
+                file.write_all(b"x").unwrap();
+            }
+        });
+        is_begun.recv().unwrap();
+        let found = read();
+        stopped.store(true, Ordering::Relaxed);
+        found
+    })
 }

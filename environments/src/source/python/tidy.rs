@@ -1,6 +1,6 @@
 //! Removes what differs between two installations of the same packages: the name of the installer,
-//! the source of each package, lock files, and byte code. `RECORD` keeps the files of the wheel,
-//! which some packages look up, in one order.
+//! the source of each package, lock files, and byte code. `RECORD` keeps the files of the wheel in
+//! one order, because some packages look them up.
 
 use std::fs;
 use std::path::Path;
