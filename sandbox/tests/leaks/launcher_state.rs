@@ -27,6 +27,20 @@ pub(crate) struct LauncherState {
     objects: BTreeMap<String, usize>,
 }
 
+/// The differences between two states of a launcher.
+pub(crate) struct StateChanges {
+    /// Processes, descriptors, mounts, namespaces and groups: each one is a leak.
+    pub(crate) counts: Vec<String>,
+    /// Memory and kernel objects: a leak grows again in the next runs.
+    pub(crate) growth: Vec<String>,
+}
+
+impl StateChanges {
+    fn is_empty(&self) -> bool {
+        self.counts.is_empty() && self.growth.is_empty()
+    }
+}
+
 impl LauncherState {
     /// Returns the state at rest: two consecutive equal snapshots.
     pub(crate) fn at_rest(launcher: u32) -> Self {
@@ -75,21 +89,22 @@ impl LauncherState {
         Self { launcher, counts, memory_kib: memory_kib(launcher), objects: objects() }
     }
 
-    /// Returns the counts that changed over so many runs and do not return to their earlier value.
-    pub(crate) fn changed_since(before: &Self, runs: usize) -> Vec<String> {
+    /// Returns the changes over so many runs that do not disappear.
+    pub(crate) fn changes_since(before: &Self, runs: usize) -> StateChanges {
         let begun = Instant::now();
         loop {
             let now = Self::at_rest(before.launcher);
-            let changed = before.differences(&now, runs);
-            if changed.is_empty() || begun.elapsed() > SETTLE_TIME_MAX {
+            let changes =
+                StateChanges { counts: before.changed(&now), growth: before.growth(&now, runs) };
+            if changes.is_empty() || begun.elapsed() > SETTLE_TIME_MAX {
                 now.print_changes(before);
-                return changed;
+                return changes;
             }
             std::thread::sleep(Duration::from_secs(1));
         }
     }
 
-    fn differences(&self, now: &Self, runs: usize) -> Vec<String> {
+    fn changed(&self, now: &Self) -> Vec<String> {
         let mut changed = Vec::new();
         for what in self.counts.keys().chain(now.counts.keys()).collect::<BTreeSet<_>>() {
             let of = |counts: &BTreeMap<String, usize>| counts.get(what).copied().unwrap_or(0);
@@ -98,18 +113,23 @@ impl LauncherState {
                 changed.push(format!("{what}: {before}, then {after}"));
             }
         }
+        changed
+    }
+
+    fn growth(&self, now: &Self, runs: usize) -> Vec<String> {
+        let mut grown = Vec::new();
         if now.memory_kib > self.memory_kib + MEMORY_KIB {
-            changed.push(format!("memory: {} KiB, then {}", self.memory_kib, now.memory_kib));
+            grown.push(format!("memory: {} KiB, then {}", self.memory_kib, now.memory_kib));
         }
         for what in OBJECTS {
             let (before, after) = (self.objects.get(what), now.objects.get(what));
             if let (Some(before), Some(after)) = (before, after)
                 && *after > before + runs / 4
             {
-                changed.push(format!("kernel objects, {what}: {before}, then {after}"));
+                grown.push(format!("kernel objects, {what}: {before}, then {after}"));
             }
         }
-        changed
+        grown
     }
 
     fn print_changes(&self, before: &Self) {
