@@ -210,6 +210,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             artifact_depth_max: 16,
             ..Limits::SMALL
         },
+        work: None,
     };
     (Plan { sandbox, exec: order }, result)
 }

@@ -10,6 +10,8 @@ use records::split_reason;
 use trees::{EnvironmentContent, EnvironmentKind, EnvironmentStore, OpenEnvironment, StoreError};
 use validator::{Code, Violation};
 
+use crate::environment_builder::builder;
+
 /// Returns the store of environments in a state directory.
 #[must_use]
 pub fn environments_dir(state: &Path) -> PathBuf {
@@ -66,13 +68,13 @@ fn open(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment,
     let opened = EnvironmentStore::open(store).and_then(|found| found.open_content(named.sha256));
     let OpenEnvironment { content, path, identity, .. } =
         opened.map_err(|error| EnvironmentFault::of(&error, store))?;
-    Ok(opened_environment(named, content, path, identity))
+    Ok(opened_environment(named, content, path, identity, store))
 }
 
 fn read(named: &EnvironmentReference, store: &Path) -> Result<OpenedEnvironment, EnvironmentFault> {
     let found = EnvironmentStore::open(store).and_then(|found| found.read_content(named.sha256));
     let (content, path, identity) = found.map_err(|error| EnvironmentFault::of(&error, store))?;
-    Ok(opened_environment(named, content, path, identity))
+    Ok(opened_environment(named, content, path, identity, store))
 }
 
 fn opened_environment(
@@ -80,6 +82,7 @@ fn opened_environment(
     content: EnvironmentContent,
     path: PathBuf,
     identity: (u64, u64),
+    store: &Path,
 ) -> OpenedEnvironment {
     let EnvironmentContent { kind, programs, variables, needs } = content;
     OpenedEnvironment {
@@ -90,6 +93,7 @@ fn opened_environment(
         needs,
         tree: path,
         identity,
+        builder: builder(store, named.sha256),
     }
 }
 

@@ -17,6 +17,7 @@ mod bounded_file;
 mod capacity;
 mod clock;
 pub mod config;
+mod environment_builder;
 mod environment_digests;
 mod environments;
 mod held_requests;

@@ -3,7 +3,7 @@
 use policies::{Approved, RunGrant};
 use sandbox::plan::{
     Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    SandboxSpec, StagingSlot, StagingSlotId, TmpUse, WorkCopy, WorkFolder,
 };
 use spool::{EmptySlot, Staged};
 
@@ -36,7 +36,17 @@ pub(crate) fn of_grant(grant: &RunGrant, slot: StagingSlot) -> Result<Plan, Plan
         *name = grant.binary().display().to_string();
     }
     let env = grant.env().iter().cloned().chain(network::environment(grant)).collect();
-    Ok(Plan { sandbox: sandbox_plan(grant, slot), exec: ExecSpec { argv, env, limits } })
+    let exec = ExecSpec { argv, env, limits, work: work(grant)? };
+    Ok(Plan { sandbox: sandbox_plan(grant, slot), exec })
+}
+
+/// The folder of which the tool gets a writable copy, if the request asks for a patch.
+fn work(grant: &RunGrant) -> Result<Option<WorkCopy>, PlanValueError> {
+    let (Some(folder), Some(patch)) = (grant.work_folder(), grant.patch_path()) else {
+        return Ok(None);
+    };
+    let folder = WorkFolder::new(folder).ok_or(PlanValueError("x-patch-of"))?;
+    Ok(Some(WorkCopy { folder, patch: patch.to_owned() }))
 }
 
 fn limits(grant: &RunGrant) -> Result<Limits, PlanValueError> {

@@ -154,7 +154,7 @@ pub(crate) fn probe_with(
     let argv = vec![runtime.binary.display().to_string()];
     let sandbox =
         SandboxSpec { slot, runtime, network: SandboxNetwork::Nothing, requirements: demands };
-    let order = ExecSpec { argv, env: Vec::new(), limits: Limits::SMALL };
+    let order = ExecSpec { argv, env: Vec::new(), limits: Limits::SMALL, work: None };
     let plan = Plan { sandbox, exec: order };
     let built = match launcher.build(plan.clone()) {
         // A launcher that found the host unfit exits, and may have done so just before.

@@ -15,6 +15,7 @@ pub use error::UnpackError;
 pub use fault::{EntryFault, ExceededLimit, ImageFault};
 pub use image::{ImageFacts, unpack_docker_archive, unpack_oci_layout};
 pub use source::{
-    BuildEvent, BuiltTree, SourceError, SourceKind, SourceStep, SourceTools, build_tree,
+    BuildEvent, BuildInterrupt, BuiltTree, SourceError, SourceInstaller, SourceKind, SourceStep,
+    SourceTools, build_tree,
 };
 pub use unpack::UnpackLimits;

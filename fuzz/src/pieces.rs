@@ -145,6 +145,7 @@ pub(crate) const PIECES: &[&str] = &[
     "  - name: \"a/b/c\"",
     "    sha256: \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"",
     "  - path: \"../x\"",
+    "    x-patch-of: \"a/b/\"",
     "x-agent: {name: a, subject: b, accesscontrol: c}",
     "x-requester: bob",
     "Risk level: high",

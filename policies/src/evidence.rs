@@ -9,7 +9,7 @@ use model::{EnvironmentReference, UtcTime};
 use validator::{OwnerUid, StandingApproval};
 
 use crate::ais::{AisTrustStore, EnvironmentDigests};
-use crate::approval::{AllowedSigners, SignatureFile};
+use crate::approval::{AllowedSigners, SignatureFile, SignerKey};
 use crate::permissions::ToolFinding;
 use crate::standing::StandingUses;
 
@@ -163,6 +163,19 @@ pub struct OpenedEnvironment {
     pub tree: PathBuf,
     /// The device and the inode of this directory.
     pub identity: (u64, u64),
+    /// The key that signed the record of its build.
+    pub builder: BuilderEvidence,
+}
+
+/// The signed record of an environment's build, as the store of this host has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BuilderEvidence {
+    /// The build is not signed.
+    Unsigned,
+    /// The record cannot be read or does not verify. Holds the reason, for messages.
+    Unverified(String),
+    /// This key signed the record, whose subject is the environment. The key may be anyone's.
+    Signed(SignerKey),
 }
 
 /// All evidence of a decision besides request and policy.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::{EnvironmentReference, Language, Sha256, UtcTime};
-use validator::Request;
+use validator::{PatchOutput, Request};
 
 use crate::approval::{Approval, Touch};
 use crate::evidence::OpenedEnvironment;
@@ -32,6 +32,7 @@ pub struct RunGrant {
     proc: ProcRule,
     env: Vec<(String, String)>,
     argv: Vec<String>,
+    patch: Option<GrantedPatch>,
     limits: GrantedLimits,
     network: Option<GrantedNetwork>,
     layers_required: Vec<String>,
@@ -42,6 +43,19 @@ pub struct RunGrant {
     outputs_strict: bool,
     policy_name: String,
     policy_sha256: Sha256,
+}
+
+/// The changes to a folder, which the run returns as a patch.
+#[derive(Debug)]
+struct GrantedPatch {
+    path: String,
+    folder: String,
+}
+
+impl GrantedPatch {
+    fn of(patch: PatchOutput<'_>) -> Self {
+        Self { path: patch.path.to_owned(), folder: patch.folder.to_owned() }
+    }
 }
 
 impl RunGrant {
@@ -64,6 +78,7 @@ impl RunGrant {
             proc: runtime.proc(),
             env: chosen.variables(request),
             argv: chosen.argv(request),
+            patch: request.patch().map(GrantedPatch::of),
             limits: rules.ceilings.grant(request),
             network: rules.network.grant(request),
             layers_required: rules.layers.required.clone(),
@@ -154,6 +169,19 @@ impl RunGrant {
     #[must_use]
     pub fn argv(&self) -> &[String] {
         &self.argv
+    }
+
+    /// Returns the path below /in of the folder in whose writable copy the tool starts; `None` if
+    /// it starts in /in.
+    #[must_use]
+    pub fn work_folder(&self) -> Option<&str> {
+        self.patch.as_ref().map(|patch| patch.folder.as_str())
+    }
+
+    /// Returns the path below /out of the patch of that folder.
+    #[must_use]
+    pub fn patch_path(&self) -> Option<&str> {
+        self.patch.as_ref().map(|patch| patch.path.as_str())
     }
 
     /// Returns the limits of the run.

@@ -50,9 +50,9 @@ pub use approval::{
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
-    AisEvidence, AisFile, DecisionEvidence, EnvironmentEvidence, FoundStanding, InstalledRuntime,
-    InstalledRuntimes, LedgerEvidence, OpenedEnvironment, PermissionEvidence, StandingEvidence,
-    SubmissionOrigin,
+    AisEvidence, AisFile, BuilderEvidence, DecisionEvidence, EnvironmentEvidence, FoundStanding,
+    InstalledRuntime, InstalledRuntimes, LedgerEvidence, OpenedEnvironment, PermissionEvidence,
+    StandingEvidence, SubmissionOrigin,
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};

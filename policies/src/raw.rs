@@ -262,6 +262,9 @@ pub(crate) struct RawEnvironments {
     /// For `listed`: the digests, each `sha256:` and 64 digits, as `toolexec env show` prints them.
     /// Otherwise empty.
     pub(crate) digests: Vec<String>,
+    /// OpenSSH public keys, Ed25519 or ECDSA P-256: one of them must have signed the record of the
+    /// environment's build. No demand if left out.
+    pub(crate) builders: Option<Vec<String>>,
 }
 
 #[derive(serde::Deserialize)]

@@ -117,6 +117,29 @@ fn the_grant_says_everything_about_the_run() {
 }
 
 #[test]
+fn the_grant_has_the_patch_of_the_request() {
+    let inputs = format!("inputs:\n  - name: \"a/repo/\"\n    sha256: \"{}\"", "0".repeat(64));
+    let outputs = "outputs_expected:\n  - path: \"b/changes.patch\"\n    description: \"the \
+                   changes\"\n    x-patch-of: \"a/repo/\"";
+    let changes = [
+        ("inputs: []", inputs.as_str()),
+        ("outputs_expected: []", outputs),
+        ("python -c 'print(1 + 1)'", "python fix.py"),
+        ("## Input Files\n\nNone.", "## Input Files\n\n- /in/a/repo/"),
+        ("## Output Expectations\n\nNone.", "## Output Expectations\n\n- /out/b/changes.patch"),
+    ];
+    let granted = |changes: &[(&str, &str)]| {
+        let decided = DecisionScene::default().decide(request(changes), &shipped("embedded"));
+        approved(decided).into_parts().1
+    };
+    let grant = granted(&changes);
+    assert_eq!(grant.work_folder(), Some("a/repo"));
+    assert_eq!(grant.patch_path(), Some("b/changes.patch"));
+    let without = granted(&[]);
+    assert_eq!((without.work_folder(), without.patch_path()), (None, None));
+}
+
+#[test]
 fn one_file_is_granted_what_the_policy_says_where_memory_holds_more() {
     let policy = policy("embedded", &[("file_bytes_max: 4 GiB", "file_bytes_max: 16 MiB")]);
     let approved = approved(DecisionScene::default().decide(request(&[]), &policy));

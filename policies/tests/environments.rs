@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use model::EnvironmentReference;
 use policies::{
-    EnvironmentEvidence, InstalledRuntime, InstalledRuntimes, OpenedEnvironment, Policy, RunGrant,
-    Verdict, bound_violations,
+    BuilderEvidence, EnvironmentEvidence, InstalledRuntime, InstalledRuntimes, OpenedEnvironment,
+    Policy, RunGrant, SignerKey, Verdict, bound_violations,
 };
 use scene::{DecisionScene, approved, codes, policy, reason, refused, request, shipped, verdict};
 use validator::Request;
@@ -48,6 +48,7 @@ fn libraries() -> OpenedEnvironment {
         needs: map(&[("python", "3.11")]),
         tree: PathBuf::from(TREE),
         identity: (1, 2),
+        builder: BuilderEvidence::Unsigned,
     }
 }
 
@@ -286,6 +287,62 @@ fn digests_without_effect_are_a_problem() {
         let what = format!("environments.digests: has no effect with {allows}; help: write");
         assert!(error.to_string().contains(&what), "{error}");
     }
+}
+
+const BUILDER: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
+const OTHER_BUILDER: &str = "ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYA\
+    AABBBMCm01W8OtX/J7WngE8twOfof3RdZX/wtg13mQhHbyNlrp4/kpwv5zqiduoJqDOUqqKZaKxrkAwIUV9I0k8ZtUA=";
+
+/// Returns the embedded policy with these keys of builders, as YAML.
+fn with_builders(keys: &str) -> String {
+    let builders = format!("digests: []\n  builders: [{keys}]");
+    scene::changed("embedded", &[("digests: []", &builders)])
+}
+
+fn signed_by(key: &str) -> OpenedEnvironment {
+    let key = SignerKey::read(key).expect("a key");
+    OpenedEnvironment { builder: BuilderEvidence::Signed(key), ..libraries() }
+}
+
+#[test]
+fn a_policy_may_demand_one_of_its_builders() {
+    let text = with_builders(&format!("\"{BUILDER} ci@example\""));
+    let demanding = Policy::parse(text.as_bytes(), "test.yaml").expect("a policy");
+    let submitted = || naming("python", "pytest -q");
+    scene::accepts(scene_of(signed_by(BUILDER)).decide(submitted(), &demanding));
+    let unverified = BuilderEvidence::Unverified("it is too large".to_owned());
+    for (opened, why) in [
+        (libraries(), "its build is not signed"),
+        (signed_by(OTHER_BUILDER), "not by a key of environments.builders"),
+        (
+            OpenedEnvironment { builder: unverified, ..libraries() },
+            "its build record does not verify: it is too large",
+        ),
+    ] {
+        let scene = scene_of(opened);
+        let message = objection(&scene, submitted(), &demanding, "environment.not-permitted");
+        assert!(message.contains(why), "{message}");
+        scene::accepts(scene.decide(submitted(), &shipped("embedded")));
+    }
+}
+
+#[test]
+fn builders_are_sound_keys_and_appear_once() {
+    for (keys, what) in [
+        (String::new(), "names no key"),
+        (format!("\"{BUILDER}\", \"{BUILDER} again\""), "appears twice"),
+        ("\"ssh-rsa AAAA\"".to_owned(), "key type `ssh-rsa` is not accepted"),
+        ("\"ssh-ed25519 AAAA\"".to_owned(), "is damaged"),
+    ] {
+        let error = Policy::parse(with_builders(&keys).as_bytes(), "test.yaml");
+        let error = error.expect_err("wrong keys").to_string();
+        assert!(error.contains("environments.builders: "), "{error}");
+        assert!(error.contains(what), "{error}");
+    }
+    let text = with_builders(&format!("\"{BUILDER}\"")).replace("allowed: stored", "allowed: none");
+    let error = Policy::parse(text.as_bytes(), "test.yaml").expect_err("a useless list");
+    assert!(error.to_string().contains("builders: has no effect with allowed: none"), "{error}");
 }
 
 #[test]

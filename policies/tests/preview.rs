@@ -115,6 +115,7 @@ fn preview_shows_the_environment_of_the_run() {
         needs: std::collections::BTreeMap::new(),
         tree: "/state/environments/tree".into(),
         identity: (1, 2),
+        builder: policies::BuilderEvidence::Unsigned,
     };
     let environment = policies::EnvironmentEvidence::Opened(Box::new(opened));
     let scene = DecisionScene { environment, ..unsigned() };

@@ -13,6 +13,7 @@ mod attestation;
 mod authority;
 pub mod base64;
 mod body;
+mod build_record;
 mod bundle;
 mod dsse;
 mod field;
@@ -54,6 +55,10 @@ mod yaml;
 
 pub use agent::{AgentIdentity, SshAgent};
 pub use attestation::{RecordBundleError, VerifiedBundle, verify_bundle};
+pub use build_record::{
+    BUILD_PREDICATE_TYPE, BuildRecord, BuildRecordError, BuildStatement, BuildTotals, BuilderKey,
+    StatedInstaller, StatedSource, sign_build, verify_build_record,
+};
 pub use dsse::DsseEnvelope;
 pub use hidden_results::is_intact;
 pub use in_toto::{AttestedRecord, PREDICATE_TYPE, attest};

@@ -1,9 +1,9 @@
 //! The result key: one ECDSA P-256 key, held here or by an agent, and the formats of its public
 //! half. The private half must never leave this module except as the file that
-//! [`crate::key_files`] writes. It may sign only results (in their SSH namespace and as DSSE, whose
-//! encoding nothing else uses) and its rotation. `ssh_key` and `p256` zero their private bytes on
-//! drop. Stack and registers are not wiped; [`crate::key_protection`]
-//! protects them from core files and other processes.
+//! [`crate::key_files`] writes. It may sign only results (in their SSH namespace and as DSSE),
+//! builds of environments (as DSSE, with another predicate type) and its rotation. `ssh_key` and
+//! `p256` zero their private bytes on drop. Stack and registers are not wiped;
+//! [`crate::key_protection`] protects them from core files and other processes.
 
 use std::fmt;
 

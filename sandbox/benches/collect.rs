@@ -120,7 +120,7 @@ impl CollectBench {
             ..Limits::SMALL
         };
         let env = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
-        Plan { sandbox, exec: ExecSpec { argv, env, limits } }
+        Plan { sandbox, exec: ExecSpec { argv, env, limits, work: None } }
     }
 }
 

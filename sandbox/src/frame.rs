@@ -19,9 +19,9 @@
 use crate::encode::{
     PATH_BYTES_MAX, put_accounting, put_confinement, put_effective_limits, put_exec_spec,
     put_final_report, put_marks, put_runtime_mounts, put_sandbox_spec, put_setup_failure,
-    put_tool_end, put_value, take_accounting, take_confinement, take_effective_limits,
-    take_exec_spec, take_final_report, take_marks, take_runtime_mounts, take_sandbox_spec,
-    take_setup_failure, take_tool_end, take_value,
+    put_tool_end, put_value, put_work_folder, take_accounting, take_confinement,
+    take_effective_limits, take_exec_spec, take_final_report, take_marks, take_runtime_mounts,
+    take_sandbox_spec, take_setup_failure, take_tool_end, take_value, take_work_folder,
 };
 pub use crate::messages::SetupFailure;
 use crate::messages::{EvidenceMessage, FromInit, FromLauncher, ToInit, ToLauncher, ToolReport};
@@ -29,7 +29,7 @@ use crate::report::Usage;
 use crate::wire::{FrameReader, FrameWriter, WireError};
 
 /// The first bytes of every session: protocol and version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0006;
+const MAGIC: u32 = 0x5445_0007;
 
 impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -143,6 +143,9 @@ impl FromInit {
             Self::Listener => {
                 writer.u8(5);
             }
+            Self::WorkCopied => {
+                writer.u8(6);
+            }
             Self::ToolEnded(report) => {
                 writer.u8(4);
                 put_tool_end(&mut writer, report.end);
@@ -166,6 +169,7 @@ impl FromInit {
                 timed_out: reader.flag()?,
             })),
             5 => Self::Listener,
+            6 => Self::WorkCopied,
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -189,6 +193,9 @@ impl ToInit {
             Self::Kill => {
                 writer.u8(3);
             }
+            Self::CopyWork(folder) => {
+                put_work_folder(writer.u8(4), folder);
+            }
         }
         writer.into_bytes()
     }
@@ -202,6 +209,7 @@ impl ToInit {
             ),
             2 => Self::Go(Box::new(take_exec_spec(&mut reader)?)),
             3 => Self::Kill,
+            4 => Self::CopyWork(take_work_folder(&mut reader)?),
             _ => return Err(WireError::Range),
         };
         reader.end()?;
@@ -229,6 +237,12 @@ impl EvidenceMessage {
             Self::End { complete } => {
                 writer.u8(4).flag(*complete);
             }
+            Self::Changed { path, mode } => {
+                writer.u8(6).bytes(path).u32(*mode);
+            }
+            Self::Removed { path } => {
+                writer.u8(7).bytes(path);
+            }
         }
         writer.into_bytes()
     }
@@ -244,9 +258,33 @@ impl EvidenceMessage {
             },
             4 => Self::End { complete: reader.flag()? },
             5 => Self::Worker { pid: reader.u32()? },
+            6 => {
+                Self::Changed { path: reader.bytes(PATH_BYTES_MAX)?.to_vec(), mode: reader.u32()? }
+            }
+            7 => Self::Removed { path: reader.bytes(PATH_BYTES_MAX)?.to_vec() },
             _ => return Err(WireError::Range),
         };
         reader.end()?;
         Ok(verb)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::WorkFolder;
+
+    #[track_caller]
+    fn check_evidence(message: &EvidenceMessage) {
+        assert_eq!(EvidenceMessage::decode(&message.encode()).unwrap(), *message);
+    }
+
+    #[test]
+    fn messages_about_a_work_copy_are_read_back() {
+        check_evidence(&EvidenceMessage::Changed { path: b"a/b".to_vec(), mode: 0o755 });
+        check_evidence(&EvidenceMessage::Removed { path: b"c".to_vec() });
+        let order = ToInit::CopyWork(WorkFolder::new("a/repo").unwrap());
+        assert_eq!(ToInit::decode(&order.encode()).unwrap(), order);
+        assert_eq!(FromInit::decode(&FromInit::WorkCopied.encode()), Ok(FromInit::WorkCopied));
     }
 }

@@ -30,3 +30,4 @@ mod stream_capture;
 pub mod subordinate;
 mod sys;
 mod wire;
+mod work;

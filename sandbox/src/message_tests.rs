@@ -60,6 +60,7 @@ fn error_texts_match_the_snapshot() {
                 MakeNetwork,
                 AwaitInit,
                 SetLimits,
+                CopyWork,
                 JoinCgroups,
                 PrivateMounts,
                 MountRuntime,

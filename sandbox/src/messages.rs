@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use model::{Layer, RejectReason};
 
 use crate::outcome::{KillReason, ToolEnd};
-use crate::plan::{ExecSpec, SandboxSpec};
+use crate::plan::{ExecSpec, SandboxSpec, WorkFolder};
 use crate::report::{Accounting, Confinement, DeniedCall, EffectiveLimit, Mark, Usage};
 
 /// A message from the daemon to the launcher.
@@ -72,10 +72,12 @@ pub(crate) struct FinalReport {
 /// A message from the sandbox's init to its launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FromInit {
-    /// Carries the sandbox's `/proc`, `/out`, `/tmp` and `/dev/shm`, for the launcher to watch.
+    /// Carries the directories of `InnerFds::PATHS`, for the launcher to watch.
     Prepared(Box<Confinement>, Vec<Mark>),
     /// Carries the seccomp listener and the sandbox's mount table, which no longer changes.
     Listener,
+    /// The folder of `ToInit::CopyWork` is copied.
+    WorkCopied,
     SetupFailed(SetupFailure),
     Started,
     ToolEnded(Box<ToolReport>),
@@ -98,6 +100,8 @@ pub(crate) enum ToInit {
     /// Carries the socket to the daemon, the inputs, the network namespace to enter (if the sandbox
     /// has a network), and a mount for each runtime mount that is not a link.
     Plan(Box<SandboxSpec>, Vec<RuntimeMount>),
+    /// Asks for a copy of this folder of `/in` in `/out/work`, before `Go`.
+    CopyWork(WorkFolder),
     Go(Box<ExecSpec>),
     Kill,
 }
@@ -124,6 +128,16 @@ pub(crate) enum EvidenceMessage {
     File {
         path: Vec<u8>,
         mode: u32,
+    },
+    /// Carries one descriptor, opened read-only: a file of the work copy that is new or differs
+    /// from its original in its bytes or its execute bits. The path is relative to the folder.
+    Changed {
+        path: Vec<u8>,
+        mode: u32,
+    },
+    /// A file or link of the folder. The work copy has no file at its path.
+    Removed {
+        path: Vec<u8>,
     },
     Rejected {
         path: Vec<u8>,

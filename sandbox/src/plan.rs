@@ -1,12 +1,14 @@
 //! The plan of one run: everything the launcher needs to know.
 //!
 //! A [`Plan`] has two halves, because a sandbox can be built before it has a command. A plan grants
-//! nothing: the launcher checks it against its own limits. It must never carry a path that the
-//! request's author chose; every path here comes from the policy.
+//! nothing: the launcher checks it against its own limits. It must never carry a path of the host
+//! that the request's author chose: each of those comes from the policy.
 
 use std::path::PathBuf;
 
 use model::Language;
+
+pub use crate::work::{CHANGES_MAX, WORK_DEPTH_MAX, WORK_FILE_BYTES_MAX, WorkCopy, WorkFolder};
 
 /// The id of a staging slot: 32 lower-case hexadecimal digits, the name of a directory directly
 /// below the staging root. Messages name slots by this id and never by path.
@@ -220,6 +222,8 @@ pub struct ExecSpec {
     pub env: Vec<(String, String)>,
     /// The limits to enforce.
     pub limits: Limits,
+    /// The folder of which the tool gets a writable copy, in which it starts, if any.
+    pub work: Option<WorkCopy>,
 }
 
 /// The sandbox and the command of one run.

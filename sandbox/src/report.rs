@@ -198,6 +198,28 @@ pub struct RejectedObject {
     pub reason: RejectReason,
 }
 
+/// A file of the work copy that is new, or differs from its original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// Path relative to the folder.
+    pub path: String,
+    /// True if the file has an execute bit.
+    pub executable: bool,
+    /// Size in bytes.
+    pub size_bytes: u64,
+}
+
+/// The differences between a folder and its work copy, each list in the order of arrival. No path
+/// is in both lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkChanges {
+    /// The files that are new or differ. The content of number n is the file `work/<n>` of the
+    /// result.
+    pub changed: Vec<ChangedFile>,
+    /// The paths of files and links of the folder at which the work copy has no file.
+    pub removed: Vec<String>,
+}
+
 /// The result of collecting `/out`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CollectedOutput {
@@ -205,6 +227,8 @@ pub struct CollectedOutput {
     pub artifacts: Vec<CollectedArtifact>,
     /// The objects that were rejected.
     pub rejected: Vec<RejectedObject>,
+    /// The differences in the work copy, if the plan asked for one.
+    pub work: Option<WorkChanges>,
     /// True if the walk of `/out` reached its end; otherwise files may be missing here.
     pub complete: bool,
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use model::ResultId;
 
-use crate::beneath::{remove_tree, try_remove_tree};
+use crate::beneath::try_remove_tree;
 use crate::claim::{Claimed, ClaimedObject, Origin, SubmittedFileId, remove_claim};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
@@ -28,10 +28,10 @@ impl Spool {
     /// An I/O error. Recovery then finishes the claim.
     pub fn archive_claim(
         &self,
-        claimed: Claimed,
+        mut claimed: Claimed,
         receipt: &Receipt,
     ) -> Result<SubmissionState, SpoolError> {
-        remove_tree(&self.staging().join(claimed.slot.as_str()));
+        self.clear_slot(&mut claimed);
         let Origin::Submitted { dropped, .. } = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(SubmissionState::Removed);
@@ -51,10 +51,10 @@ impl Spool {
     /// An I/O error. Recovery then finishes the claim.
     pub fn quarantine_claim(
         &self,
-        claimed: Claimed,
+        mut claimed: Claimed,
         receipt: &Receipt,
     ) -> Result<SubmissionState, SpoolError> {
-        remove_tree(&self.staging().join(claimed.slot.as_str()));
+        self.clear_slot(&mut claimed);
         let Origin::Submitted { dropped, .. } = &claimed.origin else {
             remove_claim(&claimed.directory);
             return Ok(SubmissionState::Removed);
@@ -105,8 +105,8 @@ impl Spool {
     }
 
     /// Abandons a claim without a result. The original is still in its place.
-    pub fn abandon(&self, claimed: Claimed) {
-        remove_tree(&self.staging().join(claimed.slot.as_str()));
+    pub fn abandon(&self, mut claimed: Claimed) {
+        self.clear_slot(&mut claimed);
         remove_claim(&claimed.directory);
     }
 }

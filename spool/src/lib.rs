@@ -33,6 +33,7 @@ mod fsck;
 mod hash_progress;
 mod inbox;
 mod input_store;
+mod input_trees;
 mod ledger;
 mod lock;
 #[cfg(test)]

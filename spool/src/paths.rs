@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::barrier::{Barrier, BarrierArrival, CoveredFileSystems};
 use crate::error::SpoolError;
 use crate::input_store::{InputStore, StoreLimits};
+use crate::input_trees::{InputTreeLimits, InputTreeStore};
 use crate::ledger::{HEAD_FILE, Ledger};
 use crate::lock::{FileLock, LockMode};
 use crate::reserve::Reserve;
@@ -24,6 +25,13 @@ const DAEMON_STORE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 /// The same for embedded runs, which store inputs in a user's home directory.
 const EMBEDDED_STORE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 const STORE_FILES_MAX: usize = 4096;
+/// Bytes of folders that a daemon keeps for later runs.
+const DAEMON_TREES_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+/// The same for embedded runs.
+const EMBEDDED_TREES_BYTES_MAX: u64 = 512 * 1024 * 1024;
+/// Files, directories and links of all kept folders; each one takes an inode.
+const TREES_ENTRIES_MAX: u64 = 200_000;
+const TREES_MAX: usize = 64;
 /// A stored input is deleted this long after its last run.
 const STORE_UNUSED_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -47,6 +55,7 @@ pub struct Spool {
     ledger: Mutex<Ledger>,
     barrier: Barrier,
     store: InputStore,
+    trees: InputTreeStore,
     reserve: Reserve,
     /// Held for the lifetime of this value: exclusively by a daemon, shared by embedded runs.
     locks: [FileLock; 2],
@@ -87,6 +96,7 @@ impl Spool {
         // The launcher and the tool's uid must pass; the mode of the parent keeps others out.
         make_dir(&state.join("staging"), 0o755)?;
         let store = make_dir(&state.join("inputs"), 0o700)?;
+        let trees = make_dir(&state.join("input-trees"), 0o700)?;
         let results = make_dir(&places.results, 0o755)?;
         // Lock both: two daemons with one spool and two states would run everything twice.
         let locks =
@@ -104,7 +114,9 @@ impl Spool {
         let ledger = Mutex::new(Ledger::open(&ledger, &head, shown_by)?);
         let reserve = Reserve::of(&places.spool);
         let store = InputStore::new(store, store_bounds(tenancy));
-        let spool = Self { paths: places, mode: tenancy, ledger, barrier, store, reserve, locks };
+        let trees = InputTreeStore::new(trees, tree_bounds(tenancy));
+        let (paths, mode) = (places, tenancy);
+        let spool = Self { paths, mode, ledger, barrier, store, trees, reserve, locks };
         match (spool.keep_reserve(), tenancy) {
             // The daemon starts, and admits nothing until there is room.
             (Err(error), SpoolMode::Daemon) if error.shortage().is_some() => {
@@ -197,9 +209,14 @@ impl Spool {
         &self.store
     }
 
+    pub(crate) fn trees(&self) -> &InputTreeStore {
+        &self.trees
+    }
+
     /// Deletes stored inputs that no run has used for too long. Call it from time to time.
     pub fn expire_inputs(&self) {
         self.store.expire();
+        self.trees.expire();
     }
 
     pub(crate) fn state_dir(&self) -> &Path {
@@ -237,6 +254,15 @@ fn store_bounds(tenancy: SpoolMode) -> StoreLimits {
         SpoolMode::Embedded => EMBEDDED_STORE_BYTES_MAX,
     };
     StoreLimits { bytes_max, files_max: STORE_FILES_MAX, unused_max: STORE_UNUSED_MAX }
+}
+
+fn tree_bounds(tenancy: SpoolMode) -> InputTreeLimits {
+    let bytes_max = match tenancy {
+        SpoolMode::Daemon => DAEMON_TREES_BYTES_MAX,
+        SpoolMode::Embedded => EMBEDDED_TREES_BYTES_MAX,
+    };
+    let (entries_max, trees_max) = (TREES_ENTRIES_MAX, TREES_MAX);
+    InputTreeLimits { bytes_max, entries_max, trees_max, unused_max: STORE_UNUSED_MAX }
 }
 
 /// Makes a directory if it does not exist, and returns its resolved path.

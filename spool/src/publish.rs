@@ -224,6 +224,15 @@ impl ResultDraft {
         }
     }
 
+    /// Removes one directory with its content, if it exists.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn remove_directory(&self, name: &str) -> Result<(), SpoolError> {
+        let path = self.hidden.join(name);
+        try_remove_tree(&path).map_err(SpoolError::io(&path, "remove"))
+    }
+
     /// Deletes everything collected, so that a shorter result can be written in the same place.
     ///
     /// # Errors

@@ -3,11 +3,13 @@
 //! it. A slot must never be used twice, and must be empty when it is handed out.
 
 use std::fs::{self, DirBuilder, Permissions};
+use std::mem;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use model::ClaimId;
 
 use crate::beneath::remove_tree;
+use crate::claim::Claimed;
 use crate::error::SpoolError;
 use crate::paths::Spool;
 
@@ -60,6 +62,14 @@ impl Spool {
         let same = fs::symlink_metadata(&path)
             .is_ok_and(|found| (found.dev(), found.ino()) == slot.identity());
         same && fs::read_dir(&path).is_ok_and(|mut listing| listing.next().is_none())
+    }
+
+    /// Removes the slot of a claim. Its folders are kept for later runs.
+    pub(crate) fn clear_slot(&self, claimed: &mut Claimed) {
+        for tree in mem::take(&mut claimed.staged_trees) {
+            self.trees().keep(&tree, &claimed.id);
+        }
+        remove_tree(&self.staging().join(claimed.slot.as_str()));
     }
 
     /// Removes a slot that will not be filled.

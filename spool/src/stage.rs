@@ -1,8 +1,8 @@
 //! Staging: copies the input files privately and hashes them meanwhile. The tool reads exactly the
 //! hashed bytes: those in the slot, never the originals. Bytes staged before are still read and
-//! hashed, and compared with the stored copy that the slot then shares (`input_store`). A folder is
-//! copied each time. Staged inputs need not survive a crash: a run that was not begun stages them
-//! again.
+//! hashed, and compared with the stored copy that the slot then shares (`input_store`). A folder of
+//! the same owner and digest as before is the copy that was made then (`input_trees`). Staged
+//! inputs need not survive a crash: a run that was not begun stages them again.
 
 mod directories;
 mod file;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 use directories::make_directories;
 pub use folder::{folder_limits, folder_violation};
-use placement::{ENTRIES_MAX, InputPlacement, StagedInput, StagedTotals};
+use placement::{ENTRIES_MAX, InputPlacement, StagedCopy, StagedInput, StagedTotals};
 use policies::Approved;
 use policies::standing::{InputSize, check_sizes};
 use rustix::fs::{OFlags, fstat};
@@ -26,7 +26,7 @@ use crate::beneath::{open_beneath, remove_tree};
 use crate::claim::{Claimed, InputsDirectory};
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
-use crate::input_store::InputStore;
+use crate::input_trees::StagedTree;
 use crate::paths::Spool;
 use crate::slot::EmptySlot;
 use crate::undeclared::undeclared;
@@ -126,38 +126,43 @@ impl Spool {
         let (device, inode) = slot.identity();
         claimed.slot = slot.into_id();
         let slot = self.staging().join(claimed.slot.as_str());
-        let staged = fill(self.store(), &slot, &approved, &claimed);
-        match staged {
-            Ok((violations, _)) if !violations.is_empty() => {
-                remove_tree(&slot);
-                Err(Box::new(StageError::Refused {
-                    approved: Box::new(approved),
-                    claimed,
-                    violations,
-                }))
-            }
-            Ok((_, sizes)) => {
-                reach(Failpoint::Staged);
-                Ok(Staged { approved, claimed, device, inode, sizes })
-            }
+        let StagedInputs { violations, sizes, trees } = match fill(self, &slot, &approved, &claimed)
+        {
+            Ok(staged) => staged,
             Err(error) => {
                 remove_tree(&slot);
-                Err(Box::new(StageError::Disk { approved: Box::new(approved), claimed, error }))
+                let approved = Box::new(approved);
+                return Err(Box::new(StageError::Disk { approved, claimed, error }));
             }
+        };
+        claimed.staged_trees = trees;
+        if !violations.is_empty() {
+            self.clear_slot(&mut claimed);
+            let approved = Box::new(approved);
+            return Err(Box::new(StageError::Refused { approved, claimed, violations }));
         }
+        reach(Failpoint::Staged);
+        Ok(Staged { approved, claimed, device, inode, sizes })
     }
 }
 
-/// The violations of the inputs, and the size of each input in bytes.
-type StagedInputs = (Vec<Violation>, Vec<u64>);
+/// The inputs of a request in its slot.
+#[derive(Default)]
+struct StagedInputs {
+    violations: Vec<Violation>,
+    /// The size of each input in bytes.
+    sizes: Vec<u64>,
+    /// The folders that may be kept after the run.
+    trees: Vec<StagedTree>,
+}
 
 fn fill(
-    store: &InputStore,
+    spool: &Spool,
     slot: &Path,
     approved: &Approved,
     claimed: &Claimed,
 ) -> Result<StagedInputs, SpoolError> {
-    let (mut violations, mut sizes) = (Vec::new(), Vec::new());
+    let StagedInputs { mut violations, mut sizes, mut trees } = StagedInputs::default();
     let mut total = StagedTotals::default();
     let inputs = approved.request().inputs();
     let bytes_max = approved.grant().input_bytes_max();
@@ -167,11 +172,12 @@ fn fill(
             bytes: bytes_max.saturating_sub(total.bytes),
             entries: ENTRIES_MAX.saturating_sub(total.entries),
         };
-        match stage_input((store, slot), claimed, input, left)? {
-            Ok(StagedTotals { bytes, entries }) => {
+        match stage_input((spool, slot), claimed, input, left)? {
+            Ok(StagedCopy { totals: StagedTotals { bytes, entries }, tree }) => {
                 total.bytes += bytes;
                 total.entries += entries;
                 sizes.push(bytes);
+                trees.extend(tree);
             }
             Err(violation) => violations.push(violation),
         }
@@ -182,7 +188,7 @@ fn fill(
     if violations.is_empty() {
         violations.extend(beyond_standing(approved, &sizes));
     }
-    Ok((violations, sizes))
+    Ok(StagedInputs { violations, sizes, trees })
 }
 
 /// Compares the sizes, which nothing has measured before, with the standing approval.
@@ -212,7 +218,7 @@ fn current_bytes(claimed: &Claimed, inputs: &[Input]) -> u64 {
 }
 
 fn stage_input(
-    (store, slot): (&InputStore, &Path),
+    (spool, slot): (&Spool, &Path),
     claimed: &Claimed,
     input: &Input,
     left: StagedTotals,
@@ -221,7 +227,9 @@ fn stage_input(
         input,
         shown: claimed.inputs_path.join(input.path()),
         to: slot.join(input.path()),
-        store,
+        store: spool.store(),
+        trees: spool.trees(),
+        claim: claimed.id(),
         hashed: &claimed.hashed,
         bytes_left: left.bytes,
         entries_left: left.entries,

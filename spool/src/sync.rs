@@ -29,6 +29,11 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)?)
 }
 
+/// Renames a directory within one file system, also over an empty one.
+pub(crate) fn rename_directory(from: &Path, to: &Path) -> io::Result<()> {
+    Ok(renameat(CWD, from, CWD, to)?)
+}
+
 /// Makes a tree durable: every file, then every directory with its links, from the leaves up.
 pub(crate) fn sync_tree(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {

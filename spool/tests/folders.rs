@@ -93,6 +93,81 @@ fn a_folder_is_staged_as_it_is_and_read_only() {
     assert_eq!(digest(&folder.repo), tree);
 }
 
+/// Returns the inode of a file of the staged folder.
+fn staged_inode(spool: &Spool, staged: &Staged) -> u64 {
+    let slot = spool.staging().join(staged.claimed().slot().as_str());
+    fs::metadata(slot.join("repo/src/deep/main.py")).unwrap().ino()
+}
+
+fn finish(spool: &Spool, staged: Staged) {
+    spool.abandon(staged.into_parts().1);
+}
+
+#[test]
+fn the_same_folder_is_not_copied_again() {
+    let folder = FolderScene::new();
+    let spool = folder.scene.spool();
+    let sha256 = digest(&folder.repo).sha256;
+    let first = folder.stage(&spool, &sha256).unwrap();
+    let inode = staged_inode(&spool, &first);
+    // Two runs never share a tree.
+    let second = folder.stage(&spool, &sha256).unwrap();
+    assert_ne!(staged_inode(&spool, &second), inode);
+    finish(&spool, first);
+    finish(&spool, second);
+    // Another process, later.
+    drop(spool);
+    let spool = folder.scene.spool();
+    for _ in 0..2 {
+        let again = folder.stage(&spool, &sha256).unwrap();
+        assert_eq!(staged_inode(&spool, &again), inode);
+        finish(&spool, again);
+    }
+    fs::write(folder.repo.join(".hidden"), "y").unwrap();
+    let other = folder.stage(&spool, &digest(&folder.repo).sha256).unwrap();
+    assert_ne!(staged_inode(&spool, &other), inode);
+    finish(&spool, other);
+    fs::remove_dir_all(&folder.repo).unwrap();
+    assert!(folder.refusal(&spool, &sha256).starts_with("inputs.missing: "));
+}
+
+/// The stored tree proves nothing by its name.
+#[test]
+fn a_stored_folder_that_changed_is_copied_again() {
+    let folder = FolderScene::new();
+    let spool = folder.scene.spool();
+    let tree = digest(&folder.repo);
+    finish(&spool, folder.stage(&spool, &tree.sha256).unwrap());
+    let trees = folder.scene.top.join("state/input-trees");
+    let stored = fs::read_dir(trees).unwrap().next().unwrap().unwrap().path();
+    // Older kernels count file times in ticks of up to 10 ms.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let file = stored.join("tree/.hidden");
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    fs::write(&file, "y").unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o444)).unwrap();
+    let staged = folder.stage(&spool, &tree.sha256).unwrap();
+    let slot = spool.staging().join(staged.claimed().slot().as_str());
+    assert_eq!(digest(&slot.join("repo")), tree);
+    finish(&spool, staged);
+}
+
+#[test]
+fn a_folder_in_the_slot_of_a_killed_run_is_removed() {
+    let folder = FolderScene::new();
+    let spool = folder.scene.spool();
+    let sha256 = digest(&folder.repo).sha256;
+    finish(&spool, folder.stage(&spool, &sha256).unwrap());
+    // The run has the stored tree when its process ends.
+    drop(folder.stage(&spool, &sha256).unwrap());
+    drop(spool);
+    let spool = folder.scene.spool();
+    drop(spool.recover(&mut |_| Ok(true)).unwrap());
+    assert_eq!(fs::read_dir(spool.staging()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(folder.scene.top.join("state/input-trees")).unwrap().count(), 0);
+    finish(&spool, folder.stage(&spool, &sha256).unwrap());
+}
+
 #[test]
 fn another_tree_is_refused() {
     let folder = FolderScene::new();

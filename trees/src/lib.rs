@@ -17,11 +17,14 @@ mod copy;
 mod digest;
 mod entry;
 mod error;
+mod index;
+mod indexed_stamp;
 mod limits;
 mod links;
 mod name;
 mod stamp;
 mod store;
+mod two_threads;
 mod walk;
 
 pub use content::{EnvironmentContent, EnvironmentKind, NotAnEnvironment};

@@ -3,19 +3,17 @@
 //! host: device and inode numbers are part of it. A change within the same tick of the kernel's
 //! clock as the stamp can be missed, so a stamp must never replace the digest of a new tree.
 
-use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicU64;
 
 use model::{Sha256, Sha256Stream};
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 
 use crate::error::TreeError;
 use crate::limits::TreeLimits;
+use crate::two_threads::{StampsByPosition, in_two_threads};
 use crate::walk::{ListedNames, NameStack, open_directory, open_top};
 
 /// Computes the stamp of a directory, without the facts of the top itself: the tree may be moved.
@@ -58,9 +56,10 @@ impl<'a> StampWalk<'a> {
             [only] => {
                 let inside = self.open(fd, self.names.name(*only), depth + 1)?;
                 let stamp = self.split(inside.as_fd(), depth + 1);
-                BTreeMap::from([(*only, stamp.map_err(|error| self.below(error, *only))?)])
+                let stamp = stamp.map_err(|error| self.below(error, *only))?;
+                StampsByPosition::from([(*only, stamp)])
             }
-            below => self.in_two_threads(fd, below, depth + 1)?,
+            below => self.divide(fd, below, depth + 1)?,
         };
         let mut stream = Sha256Stream::new();
         for (index, stat) in names.indices().zip(&stats) {
@@ -73,19 +72,17 @@ impl<'a> StampWalk<'a> {
         Ok(stream.finish())
     }
 
-    /// Stamps subdirectories; each thread takes the next one. Without a second thread, this one
-    /// takes all.
-    fn in_two_threads(
+    /// Stamps subdirectories; each thread takes the next one.
+    fn divide(
         &self,
         fd: BorrowedFd<'_>,
         below: &[usize],
         depth: u32,
-    ) -> Result<BTreeMap<usize, Sha256>, TreeError> {
+    ) -> Result<StampsByPosition, TreeError> {
         let (limits, entries, names) = (self.limits, self.entries, &self.names);
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, Sha256)>, TreeError> {
+        let work = |positions: &mut dyn Iterator<Item = usize>| -> Result<Vec<_>, TreeError> {
             let (mut walk, mut stamps) = (StampWalk::new(limits, entries), Vec::new());
-            while let Some(index) = below.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for index in positions.filter_map(|position| below.get(position)) {
                 let name = names.name(*index);
                 let inside = walk.open(fd, name, depth)?;
                 let stamp = walk.directory(inside.as_fd(), depth);
@@ -93,20 +90,7 @@ impl<'a> StampWalk<'a> {
             }
             Ok(stamps)
         };
-        if below.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        thread::scope(|scope| {
-            let other = thread::Builder::new().name("stamp".to_owned()).spawn_scoped(scope, work);
-            let mut stamps: BTreeMap<_, _> = work()?.into_iter().collect();
-            if let Ok(other) = other {
-                match other.join() {
-                    Ok(more) => stamps.extend(more?),
-                    Err(panic) => resume_unwind(panic),
-                }
-            }
-            Ok(stamps)
-        })
+        in_two_threads(below.len(), work)
     }
 
     /// Stamps a directory in this thread.
@@ -146,18 +130,8 @@ impl<'a> StampWalk<'a> {
 
     /// Adds what the file system states about an entry. The stamp of a directory follows it.
     fn entry(&mut self, index: usize, stat: &Stat, stream: &mut Sha256Stream) {
-        let line = &mut self.line;
-        line.clear();
-        line.extend_from_slice(self.names.name(index).to_bytes_with_nul());
-        line.extend_from_slice(&stat.st_dev.to_le_bytes());
-        line.extend_from_slice(&stat.st_ino.to_le_bytes());
-        line.extend_from_slice(&stat.st_mode.to_le_bytes());
-        line.extend_from_slice(&stat.st_size.to_le_bytes());
-        line.extend_from_slice(&stat.st_mtime.to_le_bytes());
-        line.extend_from_slice(&stat.st_mtime_nsec.to_le_bytes());
-        line.extend_from_slice(&stat.st_ctime.to_le_bytes());
-        line.extend_from_slice(&stat.st_ctime_nsec.to_le_bytes());
-        stream.update(line);
+        stamp_line(&mut self.line, self.names.name(index), stat);
+        stream.update(&self.line);
     }
 
     fn below(&self, error: TreeError, index: usize) -> TreeError {
@@ -165,7 +139,21 @@ impl<'a> StampWalk<'a> {
     }
 }
 
-fn is_directory(stat: &Stat) -> bool {
+/// Replaces `line` by what a stamp hashes of an entry.
+pub(crate) fn stamp_line(line: &mut Vec<u8>, name: &CStr, stat: &Stat) {
+    line.clear();
+    line.extend_from_slice(name.to_bytes_with_nul());
+    line.extend_from_slice(&stat.st_dev.to_le_bytes());
+    line.extend_from_slice(&stat.st_ino.to_le_bytes());
+    line.extend_from_slice(&stat.st_mode.to_le_bytes());
+    line.extend_from_slice(&stat.st_size.to_le_bytes());
+    line.extend_from_slice(&stat.st_mtime.to_le_bytes());
+    line.extend_from_slice(&stat.st_mtime_nsec.to_le_bytes());
+    line.extend_from_slice(&stat.st_ctime.to_le_bytes());
+    line.extend_from_slice(&stat.st_ctime_nsec.to_le_bytes());
+}
+
+pub(crate) fn is_directory(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
 

@@ -66,6 +66,7 @@ macro_rules! each_code {
             OutputsPath "outputs.path" outputs::PATH, "An output path is not usable, or text and front matter disagree on it.";
             OutputsOutsideOut "outputs.outside-out" outputs::OUTSIDE_OUT, "An output path is outside /out.";
             OutputsDuplicate "outputs.duplicate" outputs::DUPLICATE, "Two outputs have the same path, or one is a folder of the other.";
+            OutputsPatch "outputs.patch" outputs::PATCH, "`x-patch-of` names no declared folder, or contradicts another output.";
             SectionMissing "section.missing" section::MISSING, "A required section is missing, or a Markdown reader cannot see it.";
             SectionOrder "section.order" section::ORDER, "The sections are not in the required order.";
             SectionDuplicate "section.duplicate" section::DUPLICATE, "A section appears twice, in the source or on a rendered page.";

@@ -4,6 +4,7 @@ use model::{Sha256, SourceSpan, TextLine, quote};
 
 use crate::code::Code;
 use crate::declarations::{Declaration, Declarations, is_tree, path_of};
+use crate::outputs::{self, DeclaredOutput};
 use crate::report::Report;
 use crate::sections::Section;
 
@@ -28,13 +29,19 @@ pub(crate) fn inputs(section: &Section<'_>, declared: &Declarations<Sha256>, rep
     }
 }
 
-pub(crate) fn outputs(section: &Section<'_>, declared: &Declarations<String>, report: &mut Report) {
+pub(crate) fn outputs(
+    section: &Section<'_>,
+    declared: &Declarations<DeclaredOutput>,
+    report: &mut Report,
+) {
+    let has_work = outputs::work_folder(declared).is_some();
     let Some(declared) = declared else { return };
     let known = DeclarationIndex::of(declared);
     let mut named: Vec<&str> = Vec::new();
     for line in &section.lines {
-        let paths = paths_below(line, "/out/");
+        let mut paths = paths_below(line, "/out/");
         named.extend(paths.iter().map(|(path, _)| *path));
+        paths.retain(|(path, _)| !has_work || !outputs::is_in_work(path));
         for (path, spot) in undeclared_paths(line, &paths, &known) {
             let message = format!(
                 "{}: named here, but not declared in `outputs_expected`",

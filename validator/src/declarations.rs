@@ -1,6 +1,6 @@
-//! The declared inputs below /in and outputs below /out. A name must never leave its directory.
+//! Declared paths, and the declared inputs below /in. A name must never leave its directory.
 
-use model::{Sha256, SourceSpan, WithSpan, quote};
+use model::{Sha256, SourceSpan, quote};
 
 use crate::code::Code;
 use crate::fields::FrontMatterFields;
@@ -43,27 +43,6 @@ impl Input {
     }
 }
 
-/// A file that the tool is expected to leave under /out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ExpectedOutput {
-    path: String,
-    description: String,
-}
-
-impl ExpectedOutput {
-    /// The path relative to /out.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// The purpose of the file, in the requester's words.
-    #[must_use]
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-}
-
 /// Returns whether the name of an input is that of a folder.
 pub(crate) fn is_tree(name: &str) -> bool {
     name.ends_with('/')
@@ -84,6 +63,15 @@ pub(crate) struct Declaration<T> {
 
 /// All declarations of one kind; None if the list itself could not be read.
 pub(crate) type Declarations<T> = Option<Vec<Declaration<T>>>;
+
+/// The declared inputs, as the words of a command name them.
+#[derive(Clone, Copy)]
+pub(crate) struct CommandInputs<'i> {
+    /// The names; that of a folder ends with `/`.
+    pub(crate) names: &'i [&'i str],
+    /// Whether the tool starts in /out/work, the copy of a folder, instead of in /in.
+    pub(crate) starts_in_work: bool,
+}
 
 pub(crate) fn inputs(fields: &FrontMatterFields<'_>, report: &mut Report) -> Declarations<Sha256> {
     let items = fields.list("inputs", report)?;
@@ -150,51 +138,6 @@ fn digest(item: &FrontMatterFields<'_>, is_folder: bool, report: &mut Report) ->
     digest
 }
 
-pub(crate) fn outputs(fields: &FrontMatterFields<'_>, report: &mut Report) -> Declarations<String> {
-    let items = fields.list("outputs_expected", report)?;
-    let mut found = Vec::new();
-    for (index, node) in items.iter().enumerate() {
-        let prefix = format!("outputs_expected[{index}].");
-        let Some(item) = FrontMatterFields::of(node, prefix, report) else { continue };
-        item.refuse_unknown(&["path", "description"], false, report);
-        let path = item.text("path", report);
-        let description = item.text("description", report);
-        let description = description.and_then(|text| item.readable("description", text, report));
-        if let Some(path) = path
-            && let Some(relative) = relative_to_out(&item, path, report)
-        {
-            found.push(Declaration {
-                path: relative.to_owned(),
-                spot: path.span,
-                rest: description.map(|text| text.value.to_owned()),
-            });
-        }
-    }
-    report_duplicates(&found, Code::OutputsDuplicate, "outputs_expected", report);
-    Some(found)
-}
-
-fn relative_to_out<'n>(
-    item: &FrontMatterFields<'_>,
-    path: WithSpan<&'n str>,
-    report: &mut Report,
-) -> Option<&'n str> {
-    let relative = path.value.strip_prefix("/out/").unwrap_or(path.value);
-    if is_plain_path(relative) {
-        return Some(relative);
-    }
-    let outside = relative.starts_with('/') || relative.split('/').any(|part| part == "..");
-    let (code, what) = if outside {
-        (Code::OutputsOutsideOut, "is outside /out")
-    } else {
-        (Code::OutputsPath, "is not a plain path below /out")
-    };
-    let message = format!("{}: {} {what}", item.name("path"), quote(path.value));
-    let hint = "write a path of letters, digits, `.`, `_` and `-`, such as output.json";
-    report.error_hint(code, path.span, message, hint);
-    None
-}
-
 /// Returns true for up to 8 components of `[A-Za-z0-9._-]`, none empty or beginning with a dot.
 #[must_use]
 pub fn is_plain_path(path: &str) -> bool {
@@ -209,7 +152,12 @@ pub fn is_plain_path(path: &str) -> bool {
 
 /// Reports equal paths, a path that would be both a file and a directory, and what is below a
 /// declared folder.
-fn report_duplicates<T>(found: &[Declaration<T>], code: Code, key: &str, report: &mut Report) {
+pub(crate) fn report_duplicates<T>(
+    found: &[Declaration<T>],
+    code: Code,
+    key: &str,
+    report: &mut Report,
+) {
     let mut sorted: Vec<&Declaration<T>> = found.iter().collect();
     // Sorts by components, so that the paths below a path directly follow it.
     sorted.sort_by(|a, b| parts(&a.path).cmp(parts(&b.path)).then(by_line(a.spot, b.spot)));
@@ -237,12 +185,5 @@ fn by_line(a: SourceSpan, b: SourceSpan) -> std::cmp::Ordering {
 
 pub(crate) fn complete_inputs(found: Declarations<Sha256>) -> Option<Vec<Input>> {
     let finish = |item: Declaration<Sha256>| Some(Input { name: item.path, sha256: item.rest? });
-    found?.into_iter().map(finish).collect()
-}
-
-pub(crate) fn complete_outputs(found: Declarations<String>) -> Option<Vec<ExpectedOutput>> {
-    let finish = |item: Declaration<String>| {
-        Some(ExpectedOutput { path: item.path, description: item.rest? })
-    };
     found?.into_iter().map(finish).collect()
 }

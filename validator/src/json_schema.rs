@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::declarations::{COMPONENT_BYTES_MAX, COMPONENTS_MAX};
 use crate::limits::{CORES_MAX, MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::network::NetworkAccess;
+use crate::outputs::PATCH_OF;
 use crate::request::{Backend, Constraint, RequestedBy};
 use crate::request_key::RequestKey;
 
@@ -77,10 +78,7 @@ fn value_of(key: RequestKey, sentence: &Value) -> Value {
         RequestKey::Inputs => {
             list(record(&[("name", input_name()), ("sha256", text("^[0-9A-Fa-f]{64}$"))]))
         }
-        RequestKey::OutputsExpected => list(record(&[
-            ("path", text(&format!("^(/out/)?{}$", path()))),
-            ("description", json!({ "type": "string" })),
-        ])),
+        RequestKey::OutputsExpected => list(output()),
         RequestKey::Constraints => {
             list(json!({ "allOf": [sentence], "examples": Constraint::SEED }))
         }
@@ -177,8 +175,24 @@ pub(crate) fn input_name() -> Value {
     text(&format!("^{}/?$", path()))
 }
 
+/// Returns the schema of an expected output.
+pub(crate) fn output() -> Value {
+    let folder = described(
+        text(&format!("^{}/$", path())),
+        "The folder input whose changes TOOL-EXEC writes to this file.",
+    );
+    let mut output = record(&[
+        ("path", text(&format!("^(/out/)?{}$", path()))),
+        ("description", json!({ "type": "string" })),
+    ]);
+    if let Some(properties) = output.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert(PATCH_OF.to_owned(), folder);
+    }
+    output
+}
+
 /// Returns the pattern of a path of an input or below /out.
-pub(crate) fn path() -> String {
+fn path() -> String {
     let component = format!("[A-Za-z0-9_-][A-Za-z0-9._-]{{0,{}}}", COMPONENT_BYTES_MAX - 1);
     format!("{component}(/{component}){{0,{}}}", COMPONENTS_MAX - 1)
 }

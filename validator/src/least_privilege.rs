@@ -15,12 +15,17 @@ const SOURCE_SUFFIXES: [&str; 11] =
     [".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".rb", ".go", "package.json"];
 
 /// Warns about inputs that no word of the command names. A source beside a named one is used, and a
-/// folder may have sources.
-pub(crate) fn check_inputs(argv: &[String], inputs: &[Declaration<Sha256>], report: &mut Report) {
-    let Some(named) = NamedInputs::of(argv) else { return };
-    let runs_source = inputs.iter().any(|input| is_source(&input.path) && named.has(&input.path));
+/// folder may have sources. `work` is the folder in whose copy the tool starts, if any.
+pub(crate) fn check_inputs(
+    argv: &[String],
+    (inputs, work): (&[Declaration<Sha256>], Option<&str>),
+    report: &mut Report,
+) {
+    let Some(named) = NamedInputs::of(argv, work.is_some()) else { return };
+    let is_used = |name: &str| named.has(name) || work == Some(path_of(name));
+    let runs_source = inputs.iter().any(|input| is_source(&input.path) && is_used(&input.path));
     for input in inputs {
-        if named.has(&input.path) || (runs_source && is_source(&input.path)) {
+        if is_used(&input.path) || (runs_source && is_source(&input.path)) {
             continue;
         }
         let message = format!("`inputs`: the command never names {}", input.path);
@@ -40,13 +45,15 @@ struct NamedInputs<'a> {
 }
 
 impl<'a> NamedInputs<'a> {
-    /// Returns None if the command names, or may name, all of /in: then every input is used.
-    fn of(argv: &'a [String]) -> Option<Self> {
+    /// Returns None if the command names, or may name, all of /in: then every input is used. If the
+    /// tool starts in the copy of a folder, a relative path names nothing of /in.
+    fn of(argv: &'a [String], starts_in_work: bool) -> Option<Self> {
         let in_path = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
         let mut runs = Vec::new();
         for run in argv.iter().flat_map(|word| word.split(move |c| !in_path(c))) {
-            let name = paths::below_in(run).or_else(|| paths::relative(run));
-            if ["/in", "/in/", ".", "./"].contains(&run) {
+            let relative = || paths::relative(run).filter(|_| !starts_in_work);
+            let name = paths::below_in(run).or_else(relative);
+            if ["/in", "/in/"].contains(&run) || (!starts_in_work && [".", "./"].contains(&run)) {
                 return None;
             }
             if name.is_some_and(|name| !name.is_empty()) {

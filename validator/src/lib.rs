@@ -32,6 +32,7 @@ mod lint;
 mod message_tests;
 mod monty;
 mod network;
+mod outputs;
 mod packages;
 mod paths;
 mod privileges;
@@ -66,7 +67,7 @@ pub use compose::{
     quote_words,
 };
 pub use confusable::{are_alike, comparable_spellings, misleading_reason};
-pub use declarations::{ExpectedOutput, Input, is_plain_path};
+pub use declarations::{Input, is_plain_path};
 pub use draft::{Draft, DraftCheck, DraftTooLarge, FileLocation, PastRequest, RefusedDraft};
 pub use extension::RequestAgent;
 pub use json::{JSON_INTEGER_MAX, JsonError, StrictJson, read_json};
@@ -75,6 +76,7 @@ pub use limits::{CpuCores, LimitCeilings, ceiling_warnings};
 pub use lint::{ApprovalRequirement, DocumentKind, lint};
 pub use monty::PureCode;
 pub use network::{HostPort, Network, NetworkAccess};
+pub use outputs::{ExpectedOutput, PatchOutput};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withholding_code};
 pub use risk::{Risk, RiskLevel, Sensitivity};

@@ -6,7 +6,7 @@ use crate::check_context::{CheckContext, ProseRules};
 use crate::code::Code;
 use crate::command;
 use crate::consistency;
-use crate::declarations::{self, Declarations};
+use crate::declarations::{self, CommandInputs, Declarations};
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
 use crate::extension::Extensions;
 use crate::fields::FrontMatterFields;
@@ -14,6 +14,7 @@ use crate::least_privilege;
 use crate::limits::RequestedLimits;
 use crate::monty;
 use crate::network::Network;
+use crate::outputs::{self, DeclaredOutput};
 use crate::prose;
 use crate::report::Report;
 use crate::request::{Backend, Constraint, RequestParts, Work};
@@ -49,7 +50,7 @@ struct RequestFrontMatter {
     network: Option<Network>,
     limits: RequestedLimits,
     inputs: Declarations<Sha256>,
-    outputs: Declarations<String>,
+    outputs: Declarations<DeclaredOutput>,
     constraints: Option<Vec<Constraint>>,
     extensions: Extensions,
 }
@@ -108,14 +109,20 @@ impl RequestFrontMatter {
             network: Network::read(fields, context.prose_rules, report),
             limits: RequestedLimits::read(fields, report),
             inputs: declarations::inputs(fields, report),
-            outputs: declarations::outputs(fields, report),
+            outputs: outputs::read(fields, report),
             constraints: constraints(fields, report),
             extensions: Extensions::read(fields, report),
         };
+        outputs::check_patch(front.input_names().as_deref(), &front.outputs, report);
         if front.identity.backend == Some(Backend::Monty) {
             monty::check_front_matter(fields, &front.unsupported_fields(), report);
         }
         front
+    }
+
+    fn input_names(&self) -> Option<Vec<&str>> {
+        let inputs = self.inputs.as_ref()?;
+        Some(inputs.iter().map(|input| input.path.as_str()).collect())
     }
 
     fn unsupported_fields(&self) -> monty::UnsupportedFields<'_> {
@@ -210,17 +217,19 @@ fn command(
     report: &mut Report,
 ) -> Option<Work> {
     let inputs = front.and_then(|front| front.inputs.as_ref());
-    let names: Option<Vec<&str>> =
-        inputs.map(|inputs| inputs.iter().map(|input| input.path.as_str()).collect());
-    let command = sections.get(COMMAND).and_then(|section| {
-        command::read(section, sections.is_hidden(section), names.as_deref(), report)
-    });
+    let work = front.and_then(|front| outputs::work_folder(&front.outputs));
+    let names = front.and_then(RequestFrontMatter::input_names);
+    let starts_in_work = work.is_some();
+    let named = names.as_deref().map(|names| CommandInputs { names, starts_in_work });
+    let command = sections
+        .get(COMMAND)
+        .and_then(|section| command::read(section, sections.is_hidden(section), named, report));
     if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
         consistency::inputs(section, &front.inputs, report);
     }
     // Reports unused inputs only once the request has no errors.
     if let (Some(command), Some(inputs), false) = (&command, inputs, report.failed()) {
-        least_privilege::check_inputs(&command.argv, inputs, report);
+        least_privilege::check_inputs(&command.argv, (inputs.as_slice(), work), report);
     }
     command.map(|command| Work::Command { argv: command.argv, line: command.line })
 }
@@ -256,7 +265,7 @@ fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<Re
         memory_limit_mb: limits.memory_mib?,
         time_limit_sec: limits.time_sec?,
         inputs: declarations::complete_inputs(inputs)?,
-        outputs_expected: declarations::complete_outputs(outputs)?,
+        outputs_expected: outputs::complete(outputs)?,
         constraints: constraints?,
         work: body.work?,
         risk: body.risk?,

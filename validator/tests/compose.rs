@@ -144,6 +144,17 @@ fn the_printed_form_of_an_environment() {
 }
 
 #[test]
+fn the_printed_form_of_a_patch() {
+    let request = support::checked(support::with_patch("input.csv/")).verdict.ok().unwrap();
+    let text = request.to_text().unwrap();
+    let lines = "\n    description: \"the statistics\"\n    x-patch-of: \"input.csv/\"\n";
+    assert_eq!(text.matches(lines).count(), 1, "{text}");
+    let again = support::checked(&text).verdict.ok().unwrap();
+    assert_same(&request, &again);
+    assert_eq!(again.patch(), request.patch());
+}
+
+#[test]
 fn an_unapproved_composition_lacks_its_approval_only() {
     let request = support::checked(support::valid()).verdict.ok().unwrap();
     let mut composition = Composition::of(&request).unwrap();

@@ -107,7 +107,7 @@ proptest! {
 }
 
 /// Edits of the valid request that the check and the schema both refuse.
-const WRONG: [(&str, &str); 54] = [
+const WRONG: [(&str, &str); 58] = [
     ("160501Z-python-stats\"", "160501Z-python.stats\""),
     ("tool_request", "tool_result"),
     ("request_type: tool_request\n", ""),
@@ -155,6 +155,10 @@ const WRONG: [(&str, &str); 54] = [
     ("path: \"output.json\"", "path: \"../output.json\""),
     ("path: \"output.json\"", "path: \"a/\""),
     ("    description: \"the statistics\"\n", ""),
+    ("path: \"output.json\"\n", "path: \"output.json\"\n    x-patch-of: \"input.csv\"\n"),
+    ("path: \"output.json\"\n", "path: \"output.json\"\n    x-patch-of: \"../\"\n"),
+    ("path: \"output.json\"\n", "path: \"output.json\"\n    x-patch-of: null\n"),
+    ("path: \"output.json\"\n", "path: \"output.json\"\n    x-other: \"input.csv/\"\n"),
     ("constraints:\n", "unknown: 1\nconstraints:\n"),
     ("constraints:\n", "x-agent: {name: a}\nconstraints:\n"),
     ("constraints:\n", "backend: other\nconstraints:\n"),
@@ -165,12 +169,17 @@ const WRONG: [(&str, &str); 54] = [
 ];
 
 /// Edits that only the check can refuse, with the reason.
-const ONLY_THE_CHECK: [(&str, &str, &str); 10] = [
+const ONLY_THE_CHECK: [(&str, &str, &str); 11] = [
     ("2026-02-09T16:05:01Z", "2026-02-30T16:05:01Z", "no such day"),
     ("created_utc: \"2026-02-09T", "created_utc: \"2026-02-06T", "two dates"),
     ("2026-02-09T16:12:00Z", "2026-02-09T16:02:00Z", "two dates"),
     ("2026-02-09T16:12:00Z", "2027-02-09T16:12:00Z", "the present time"),
     ("name: \"input.csv\"", "name: \"script.py\"", "two items of one name"),
+    (
+        "path: \"output.json\"\n",
+        "path: \"output.json\"\n    x-patch-of: \"input.csv/\"\n",
+        "a folder and a file",
+    ),
     ("schema_version: 1", "schema_version: 1.0", "the same number"),
     ("cpu_limit: \"2\"", "cpu_limit: 0.00125", "decimals of a number"),
     ("cpu_limit: \"2\"", "cpu_limit: \"65537\"", "the size of a number in a text"),

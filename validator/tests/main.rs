@@ -11,6 +11,7 @@ mod hostile;
 mod json_schema;
 mod monty;
 mod page;
+mod patches;
 mod request;
 mod result;
 mod result_content;

@@ -4,6 +4,7 @@ pub(crate) mod environment;
 pub(crate) mod files;
 pub(crate) mod policy;
 
+mod build_record;
 mod case;
 mod format;
 mod host;
@@ -11,6 +12,7 @@ mod signing;
 mod source;
 mod state;
 
+pub(crate) use build_record::SignedBuild;
 pub(crate) use case::{CaseOptions, RulesOptions, ShowOptions};
 pub(crate) use format::Format;
 pub(crate) use host::HostOptions;

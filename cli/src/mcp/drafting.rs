@@ -127,6 +127,8 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
         environment: arguments.environment.map(|it| it.0.to_string()),
         inputs: Vec::new(),
         outputs: outputs.collect::<Result<_, _>>()?,
+        // A call cannot give a folder.
+        patch: false,
         hosts: arguments.hosts,
         network_rationale: arguments.network_rationale,
         cpu: arguments.cpu,

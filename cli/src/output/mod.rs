@@ -32,8 +32,13 @@ pub(crate) fn line(line: impl Display) -> Result<(), Failure> {
 
 /// Prints a text of the answer that contains its own line ends.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    bytes(text.as_bytes())
+}
+
+/// Prints exact bytes of the answer.
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    ignore_broken_pipe(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    ignore_broken_pipe(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// Ignores a closed pipe: a reader that leaves early is not an error.

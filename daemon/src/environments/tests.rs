@@ -7,7 +7,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use model::{Sha256, UtcTime};
-use records::reason_with_help;
+use policies::BuilderEvidence;
+use records::{
+    BuildStatement, BuildTotals, BuilderKey, ResultKey, StatedSource, reason_with_help, sign_build,
+};
 use trees::{BuildFacts, SourceFacts, TreeLimits};
 
 use super::*;
@@ -125,6 +128,44 @@ fn a_stored_environment_is_opened_by_its_digest() {
         let replaced = OpenedEnvironment { identity, ..opened.clone() };
         let fault = start_fault(&replaced, &scene.store).unwrap();
         assert!(fault.message.ends_with("replaced while the run was prepared"), "{fault:?}");
+    }
+}
+
+#[test]
+fn the_record_of_a_build_says_who_signed_it() {
+    let scene = EnvironmentScene::new("builder", EnvironmentKind::Libraries);
+    let decided = scene.open().unwrap();
+    assert_eq!(decided.builder, BuilderEvidence::Unsigned);
+
+    let keys = scene.top.join("keys");
+    ResultKey::open_or_create(&keys).unwrap();
+    let key = BuilderKey::of_host(&keys).unwrap();
+    let stated = |sha256: Sha256| BuildStatement {
+        environment: EnvironmentReference { sha256, ..scene.named.clone() },
+        source: StatedSource {
+            kind: "directory".to_owned(),
+            file: "data".to_owned(),
+            sha256: Sha256::of(b"source").to_string(),
+        },
+        installer: None,
+        platform: "linux/x86_64".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        started: UtcTime::from_unix(1_700_000_000),
+        ended: UtcTime::from_unix(1_700_000_000),
+        uid: 1000,
+        totals: BuildTotals { files: 1, directories: 0, links: 0, bytes: 10 },
+    };
+    let store = EnvironmentStore::open(&scene.store).unwrap();
+    let put = |record: &[u8]| store.put_build_record(scene.named.sha256, record).unwrap();
+    put(&sign_build(&stated(scene.named.sha256), &key).unwrap());
+    assert_eq!(scene.open().unwrap().builder, BuilderEvidence::Signed(key.public().clone()));
+    // The decision used another record.
+    assert!(start_fault(&decided, &scene.store).is_some());
+
+    for record in [b"{}\n".to_vec(), sign_build(&stated(Sha256::of(b"other")), &key).unwrap()] {
+        put(&record);
+        let builder = scene.open().unwrap().builder;
+        assert!(matches!(builder, BuilderEvidence::Unverified(_)), "{builder:?}");
     }
 }
 

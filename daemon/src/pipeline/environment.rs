@@ -20,7 +20,7 @@ pub(super) enum EnvironmentCheck {
     Unneeded,
     Started(JoinHandle<Option<Violation>>),
     /// No thread could be started.
-    Delayed(OpenedEnvironment, PathBuf),
+    Delayed(Box<OpenedEnvironment>, PathBuf),
 }
 
 impl EnvironmentCheck {
@@ -31,7 +31,7 @@ impl EnvironmentCheck {
         let check = move || start_fault(&checked, &path);
         match thread::Builder::new().name("environment".to_owned()).spawn(check) {
             Ok(started) => Self::Started(started),
-            Err(_) => Self::Delayed(decided, store.to_owned()),
+            Err(_) => Self::Delayed(Box::new(decided), store.to_owned()),
         }
     }
 

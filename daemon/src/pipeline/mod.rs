@@ -4,6 +4,7 @@
 mod admission;
 mod environment;
 mod model;
+mod patch;
 mod queueing;
 mod record_writer;
 mod refusal;
@@ -205,6 +206,7 @@ impl RequestContext<'_> {
         let decided = approved.grant().opened_environment();
         let check = EnvironmentCheck::begin(decided, &self.host.environments);
         let (staged, ahead) = next!(self.stage(approved, claimed, &violations, deadline)?);
+        let (staged, ahead) = next!(self.check_copy_fits(staged, ahead, &violations)?);
         self.progress.step_took(TimedStep::Stage);
         let prepared =
             next!(self.build(staged, ahead, violations, (deadline, &mut *continuation))?);

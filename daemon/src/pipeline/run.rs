@@ -15,6 +15,7 @@ use super::model::{
     ClaimOutcome, Continuation, DecisionFacts, PipelineStep, PublishedRecord, RecordInput,
     RecordedRequest, ReleaseReason, next,
 };
+use super::patch::add_patch;
 use super::request_context::RequestContext;
 use super::sandbox::{PreparedRun, SandboxOrigin};
 use crate::capacity::CapacityPermit;
@@ -76,6 +77,7 @@ impl RequestContext<'_> {
         if matches!(ended, RunEnd::NeverStarted(_)) {
             self.give_request_back(&begun)?;
         }
+        let ended = self.add_patch(&begun, ended, &result);
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = RunEvidence { confinement: &confinement, network: &network };
@@ -248,6 +250,20 @@ impl RequestContext<'_> {
         match running.finish_with_events(|| continuation() == Continuation::End, news) {
             Ok(finished) => RunEnd::Finished(Box::new(finished)),
             Err(error) => RunEnd::OutcomeUnknown(error.to_string()),
+        }
+    }
+
+    /// A run that has ended → the same with its patch, if the request asks for one.
+    fn add_patch(&self, begun: &Begun, ended: RunEnd, result: &ResultDraft) -> RunEnd {
+        match ended {
+            RunEnd::Finished(mut finished) => {
+                let staging = self.host.spool.staging();
+                match add_patch(begun.staged(), &staging, &mut finished, result) {
+                    Ok(()) => RunEnd::Finished(finished),
+                    Err(why) => RunEnd::OutcomeUnknown(why),
+                }
+            }
+            RunEnd::NeverStarted(_) | RunEnd::OutcomeUnknown(_) => ended,
         }
     }
 

@@ -13,8 +13,9 @@ use trees::{EnvironmentContent, EnvironmentKind, SourceFacts};
 
 use super::document::SourceDocument;
 use super::error::SourceError;
+use super::installer::installer;
 use super::kind::SourceKind;
-use super::model::{BuildEvent, BuiltTree, SourceStep, SourceTools};
+use super::model::{BuildEvent, BuiltTree, SourceInstaller, SourceStep, SourceTools};
 use super::program::{command, find, run};
 use super::programs::ProgramList;
 use crate::unpack::{LayerPacking, PackedLayer, UnpackMeter, UnpackedTree, unpack_layer};
@@ -48,7 +49,7 @@ pub(super) fn build(
     let list = DebianList::parse(&document.name, document.text()?)?;
     events(BuildEvent::Step(SourceStep::Installing));
     let archive = tools.scratch.join("root.tar");
-    fetch(&list, &archive, tools)?;
+    let installer = fetch(&list, &archive, tools)?;
     events(BuildEvent::Step(SourceStep::Unpacking));
     unpack(&archive, into, tools, &mut |bytes| events(BuildEvent::Bytes(bytes)))?;
     for (directory, names) in REMOVED {
@@ -67,10 +68,15 @@ pub(super) fn build(
     };
     let kind = SourceKind::Debian.as_str().to_owned();
     let SourceDocument { name: file, sha256, .. } = document;
-    Ok(BuiltTree { content, source: SourceFacts { kind, file, sha256 } })
+    let source = SourceFacts { kind, file, sha256 };
+    Ok(BuiltTree { content, source, installer: Some(installer) })
 }
 
-fn fetch(list: &DebianList, archive: &Path, tools: &SourceTools) -> Result<(), SourceError> {
+fn fetch(
+    list: &DebianList,
+    archive: &Path,
+    tools: &SourceTools,
+) -> Result<SourceInstaller, SourceError> {
     let Some(program) = find("mmdebstrap", tools) else {
         return Err(SourceError::missing("mmdebstrap: not on PATH", "install mmdebstrap"));
     };
@@ -80,7 +86,8 @@ fn fetch(list: &DebianList, archive: &Path, tools: &SourceTools) -> Result<(), S
     // It may work as another user, who cannot enter the draft.
     fetch.env_remove("TMPDIR").current_dir("/");
     fetch.arg(&list.suite).arg(archive).args(&list.mirror);
-    run(&mut fetch, "mmdebstrap", tools).map(drop)
+    run(&mut fetch, "mmdebstrap", tools)?;
+    installer("mmdebstrap", &mut command(&program, tools)?, tools)
 }
 
 fn unpack(

@@ -36,6 +36,12 @@ impl SourceError {
         Self::Refused(format!("{what}; help: {help}"))
     }
 
+    pub(super) fn interrupted(what: &str) -> Self {
+        Self::Program(format!(
+            "{what}: interrupted; nothing was stored; help: repeat this to build the environment"
+        ))
+    }
+
     pub(super) fn missing(what: impl fmt::Display, help: impl fmt::Display) -> Self {
         Self::Missing(format!("{what}; help: {help}"))
     }

@@ -58,5 +58,6 @@ pub(super) fn build(
         needs: BTreeMap::new(),
     };
     let (kind, file) = (kind.as_str().to_owned(), file_name(source));
-    Ok(BuiltTree { content, source: SourceFacts { kind, file, sha256: facts.manifest_sha256 } })
+    let source = SourceFacts { kind, file, sha256: facts.manifest_sha256 };
+    Ok(BuiltTree { content, source, installer: None })
 }

@@ -7,10 +7,13 @@ mod directory;
 mod document;
 mod error;
 mod image;
+mod installer;
+mod interrupt;
 mod kind;
 mod model;
 mod npm;
 mod program;
+mod program_end;
 mod programs;
 mod python;
 
@@ -21,8 +24,9 @@ use trees::{EnvironmentContent, EnvironmentKind, LinkRule, SourceFacts};
 
 use directory::copy_directory;
 pub use error::SourceError;
+pub use interrupt::BuildInterrupt;
 pub use kind::SourceKind;
-pub use model::{BuildEvent, BuiltTree, SourceStep, SourceTools};
+pub use model::{BuildEvent, BuiltTree, SourceInstaller, SourceStep, SourceTools};
 
 /// Builds the tree of a source in an empty directory.
 ///
@@ -70,5 +74,6 @@ fn copy(
     };
     let kind = SourceKind::Directory.as_str().to_owned();
     let file = document::file_name(source);
-    Ok(BuiltTree { content, source: SourceFacts { kind, file, sha256 } })
+    let source = SourceFacts { kind, file, sha256 };
+    Ok(BuiltTree { content, source, installer: None })
 }

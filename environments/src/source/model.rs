@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use trees::{EnvironmentContent, SourceFacts, TreeLimits};
 
+use super::interrupt::BuildInterrupt;
 use crate::UnpackLimits;
 
 /// The tools and limits of a build.
@@ -20,6 +21,8 @@ pub struct SourceTools {
     pub time_max: Duration,
     /// The limits of the tree.
     pub limits: UnpackLimits,
+    /// Ends a program when the operator interrupts the build.
+    pub interrupt: BuildInterrupt,
 }
 
 impl SourceTools {
@@ -69,4 +72,15 @@ pub struct BuiltTree {
     pub content: EnvironmentContent,
     /// The facts about the source.
     pub source: SourceFacts,
+    /// The program that installed the packages, if the source needs one.
+    pub installer: Option<SourceInstaller>,
+}
+
+/// The program that installed the packages of a source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceInstaller {
+    /// Its name, such as `uv`.
+    pub name: String,
+    /// The version that it prints, or `unknown`.
+    pub version: String,
 }

@@ -5,14 +5,16 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::error::SourceError;
 use super::model::SourceTools;
+use super::program_end::{ProgramEnd, wait_at_most};
 
 /// Times of files must not enter what a program writes: 1980, the earliest time of a wheel.
 const SOURCE_DATE_EPOCH: &str = "315532800";
@@ -50,7 +52,6 @@ const KEPT_OF_UV: [&str; 12] = [
     "UV_OFFLINE",
     "UV_SYSTEM_CERTS",
 ];
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for the output of an ended program to arrive.
 const OUTPUT_TIME: Duration = Duration::from_secs(2);
 const HEAD_BYTES_MAX: usize = 16 << 20;
@@ -130,19 +131,29 @@ pub(super) fn run_to_end(
 ) -> Result<EndedProgram, SourceError> {
     let program = PathBuf::from(command.get_program());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // In the group of this process, so that Ctrl-C ends it and its own programs, too.
+    // A group of its own, so that the end of the time ends its own programs, too. A Ctrl-C does
+    // not reach this group: the interrupt says that it was typed.
+    command.process_group(0);
+    let _running = tools.interrupt.begin_program();
     let mut child = command.spawn().map_err(SourceError::io(&program))?;
     let started = |stream: io::Result<_>| stream.map_err(SourceError::io(&program));
     let stdout = started(collect(child.stdout.take()));
     let stderr = started(collect(child.stderr.take()));
-    let ended = wait_at_most(&mut child, tools.time_max).map_err(SourceError::io(&program))?;
+    let ended = wait_at_most(&mut child, tools.time_max, &tools.interrupt)
+        .map_err(SourceError::io(&program))?;
     // A process that the program left behind may still hold a pipe open.
     let ends = |from: Receiver<StreamEnds>| from.recv_timeout(OUTPUT_TIME).unwrap_or_default();
     let (stdout, stderr) = (ends(stdout?), ends(stderr?));
     let last_lines = last_lines(if stderr.tail.is_empty() { &stdout } else { &stderr });
-    let Some(status) = ended else {
-        let what = format!("{what}: ended after {} seconds", tools.time_max.as_secs());
-        return Err(failure(&what, &last_lines));
+    let status = match ended {
+        ProgramEnd::Itself(status) if !tools.interrupt.is_requested() => status,
+        ProgramEnd::TimeOver => {
+            let what = format!("{what}: ended after {} seconds", tools.time_max.as_secs());
+            return Err(failure(&what, &last_lines));
+        }
+        ProgramEnd::Itself(_) | ProgramEnd::Interrupted => {
+            return Err(SourceError::interrupted(what));
+        }
     };
     let stdout = String::from_utf8_lossy(&stdout.head).into_owned();
     Ok(EndedProgram { status, stdout, last_lines })
@@ -155,23 +166,6 @@ pub(super) fn failure(what: &str, last_lines: &str) -> SourceError {
         "{what}{lines}{last_lines}\nnothing was stored; help: correct what it reports, then repeat \
          this"
     ))
-}
-
-/// Waits for the end of a program. Returns `None` if the time is over; the program is killed
-/// then, with those that it started.
-fn wait_at_most(child: &mut Child, time_max: Duration) -> io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if begun.elapsed() >= time_max {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(POLL_INTERVAL);
-    }
 }
 
 /// Reads a stream to its end, so that the program never waits, and keeps both ends of it.

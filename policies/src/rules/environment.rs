@@ -7,7 +7,7 @@ use model::is_reserved_variable;
 use validator::{Code, Request};
 
 use crate::environments::AllowedEnvironments;
-use crate::evidence::{EnvironmentEvidence, InstalledRuntimes, OpenedEnvironment};
+use crate::evidence::{BuilderEvidence, EnvironmentEvidence, InstalledRuntimes, OpenedEnvironment};
 use crate::findings::Findings;
 use crate::policy::Policy;
 use crate::program::ChosenWord;
@@ -43,6 +43,7 @@ pub(super) fn find<'a>(
     permitted(request, policy)?;
     let why = match evidence {
         EnvironmentEvidence::Opened(opened) if opened.reference.sha256 == reference.sha256 => {
+            signed_by_builder(opened, policy)?;
             return Ok(Some(opened.as_ref()));
         }
         EnvironmentEvidence::Unavailable(why) => why.as_str(),
@@ -52,6 +53,32 @@ pub(super) fn find<'a>(
                 it with `toolexec env verify`";
     let reason = format!("{reference}: {why}");
     Err(EnvironmentRefusal::new(Code::EnvironmentUnavailable, reason, hint))
+}
+
+/// Checks that one of the policy's builders signed the build of the environment, if it names any.
+fn signed_by_builder(
+    opened: &OpenedEnvironment,
+    policy: &Policy,
+) -> Result<(), EnvironmentRefusal> {
+    let rules = &policy.rules.environments;
+    if !rules.demands_builder() {
+        return Ok(());
+    }
+    let why = match &opened.builder {
+        BuilderEvidence::Signed(key) if rules.is_builder(key) => return Ok(()),
+        BuilderEvidence::Signed(key) => {
+            let key = key.fingerprint();
+            format!("its build is signed by {key}, not by a key of environments.builders")
+        }
+        BuilderEvidence::Unsigned => {
+            "its build is not signed, which environments.builders of the policy demands".to_owned()
+        }
+        BuilderEvidence::Unverified(why) => format!("its build record does not verify: {why}"),
+    };
+    let reason = format!("{}: {why}", opened.reference);
+    let hint = "import it from one of these builders, or build it with `toolexec env build \
+                --sign-key`";
+    Err(EnvironmentRefusal::new(Code::EnvironmentNotPermitted, reason, hint))
 }
 
 /// Checks that the policy permits the environment that the request names, on any host.

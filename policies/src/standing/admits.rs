@@ -1,11 +1,11 @@
 //! Decides whether a request is within the bounds of a standing approval. It must never admit a
 //! request with a value that no bound covers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use validator::{
-    Binding, InputSlot, NamePattern, Network, Request, StandingApproval, StandingInput,
-    StandingTerms, Work, bind,
+    Binding, ExpectedOutput, InputSlot, NamePattern, Network, Request, StandingApproval,
+    StandingInput, StandingTerms, Work, bind,
 };
 
 use super::difference::{StandingDifference, StandingLimit};
@@ -118,13 +118,28 @@ fn bounds(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDiff
     };
     let hosts = request.network().hosts().iter().filter(|host| !listed.contains(host));
     found.extend(hosts.cloned().map(StandingDifference::NetworkHost));
-    let ours: BTreeSet<&str> = terms.outputs.iter().map(validator::ExpectedOutput::path).collect();
-    let theirs = request.outputs_expected().iter().map(validator::ExpectedOutput::path);
-    let theirs: BTreeSet<&str> = theirs.collect();
-    let differing = ours.symmetric_difference(&theirs);
-    found.extend(differing.map(|path| StandingDifference::Output((*path).to_owned())));
+    outputs(terms, request, found);
     let missing = terms.constraints.iter().filter(|it| !request.constraints().contains(it));
     found.extend(missing.map(|it| StandingDifference::Constraint(it.text().to_owned())));
+}
+
+/// Compares the outputs, and the folders whose patches they are.
+fn outputs(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDifference>) {
+    let ours = folders_by_path(&terms.outputs);
+    let theirs = folders_by_path(request.outputs_expected());
+    let paths: BTreeSet<&str> = ours.keys().chain(theirs.keys()).copied().collect();
+    for path in paths {
+        match (ours.get(path), theirs.get(path)) {
+            (Some(one), Some(other)) if one == other => {}
+            (Some(_), Some(_)) => found.push(StandingDifference::Patch(path.to_owned())),
+            _ => found.push(StandingDifference::Output(path.to_owned())),
+        }
+    }
+}
+
+/// Returns the folder of each output that is a patch, by the path of the output.
+fn folders_by_path(outputs: &[ExpectedOutput]) -> BTreeMap<&str, Option<&str>> {
+    outputs.iter().map(|output| (output.path(), output.patch_of())).collect()
 }
 
 fn fixed_inputs(terms: &StandingTerms, request: &Request, found: &mut Vec<StandingDifference>) {

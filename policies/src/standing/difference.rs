@@ -41,6 +41,8 @@ pub enum StandingDifference {
     NetworkHost(HostPort),
     /// An output that only one of both has.
     Output(String),
+    /// An output that is the patch of another folder, or of a folder in only one of both.
+    Patch(String),
     /// A constraint of the standing approval is missing.
     Constraint(String),
     /// A higher risk.
@@ -89,6 +91,9 @@ impl fmt::Display for StandingDifference {
             Self::NetworkHost(host) => write!(f, "network_allowlist: {host} is not listed"),
             Self::Output(path) => {
                 write!(f, "outputs_expected: {} is in one of both only", quoted(path))
+            }
+            Self::Patch(path) => {
+                write!(f, "outputs_expected: {} differs in x-patch-of", quoted(path))
             }
             Self::Constraint(text) => write!(f, "constraints: {} is missing", quoted(text)),
             Self::Risk => f.write_str("risk: the request's is higher"),

@@ -208,6 +208,34 @@ fn a_fixed_folder_is_compared_as_a_file() {
     }
 }
 
+/// Such a request has its script as `/in/means.py`: the tool starts in the folder's copy.
+#[test]
+fn only_the_same_patch_is_admitted() {
+    let mut case = StandingCase::means();
+    let tree = digest(b"tree");
+    let folder = |name: &str| format!("{{\"name\": \"{name}\", \"sha256\": \"{tree}\"}}, ");
+    let folders = format!("[{}{}", folder("repo/"), folder("docs/"));
+    case.inputs = case.inputs.replacen('[', &folders, 1);
+    case.words[1] = "/in/means.py".to_owned();
+    let differences_of = |case: &StandingCase, patch_of: Option<&str>| {
+        let mut request = TestRequest::means();
+        request.words[1] = "/in/means.py".to_owned();
+        for name in ["repo/", "docs/"] {
+            request.inputs.push((name.to_owned(), tree, Some(7)));
+        }
+        request.patch_of = patch_of.map(str::to_owned);
+        differences(&case.parse(), &request, "desk-1").unwrap()
+    };
+    let other = ["outputs_expected: `mean.json` differs in x-patch-of"];
+    assert_eq!(differences_of(&case, None), [""; 0]);
+    assert_eq!(differences_of(&case, Some("repo/")), other);
+    case.patch_of = Some("repo/".to_owned());
+    assert_eq!(differences_of(&case, Some("repo/")), [""; 0]);
+    for patch_of in [None, Some("docs/")] {
+        assert_eq!(differences_of(&case, patch_of), other, "{patch_of:?}");
+    }
+}
+
 /// A file that differs from the script only in case could replace it on some file systems.
 #[test]
 fn names_that_differ_in_case_belong_to_no_slot() {

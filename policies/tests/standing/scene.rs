@@ -15,6 +15,8 @@ pub(super) fn at(text: &str) -> UtcTime {
 
 const ID: &str = "SA-20260209-160501Z-means";
 const APPROVED: &str = "2026-02-09T16:12:00Z";
+/// The output of each standing approval.
+const MEAN: &str = "mean.json";
 const SEED: [&str; 3] =
     ["No network unless allowlisted", "No writes outside /out", "No persistence"];
 
@@ -41,6 +43,8 @@ pub(super) struct StandingCase {
     pub(super) inputs: String,
     pub(super) parameters: String,
     pub(super) words: Vec<String>,
+    /// The folder whose patch the output is.
+    pub(super) patch_of: Option<String>,
     pub(super) runs_code: bool,
     pub(super) risk: &'static str,
     pub(super) sensitivity: &'static str,
@@ -67,6 +71,7 @@ impl StandingCase {
                          \"choice\": [\"day\", \"week\", \"month\"]}]"
                 .to_owned(),
             words: words.map(str::to_owned).to_vec(),
+            patch_of: None,
             runs_code: false,
             risk: "low",
             sensitivity: "internal",
@@ -76,6 +81,8 @@ impl StandingCase {
     fn text(&self) -> String {
         let network = if self.hosts.is_empty() { "none" } else { "allowlist" };
         let (subject, environment) = self.subject_and_environment();
+        let patch = self.patch_of.as_ref().map(|folder| format!(", \"x-patch-of\": \"{folder}\""));
+        let patch = patch.unwrap_or_default();
         let words: String = self.words.iter().map(|word| format!("- {word}\n")).collect();
         let good: Vec<String> = self.words.iter().map(|word| example(word)).collect();
         format!(
@@ -89,7 +96,7 @@ impl StandingCase {
              network: \"{network}\"\nnetwork_allowlist: {hosts:?}\ncpu_limit: \"{cpu}\"\n\
              memory_limit_mb: {memory}\ntime_limit_sec: {time}\ninputs_bytes_max: {bytes}\n\
              runs_code_of_inputs: {code}\ninputs: {inputs}\nparameters: {parameters}\n\
-             outputs_expected: [{{\"path\": \"mean.json\", \"description\": \"the mean\"}}]\n\
+             outputs_expected: [{{\"path\": \"{MEAN}\", \"description\": \"the mean\"{patch}}}]\n\
              risk: \"{risk}\"\nsensitivity: \"{sensitivity}\"\nconstraints: {SEED:?}\n\
              examples: [{{\"admitted\": true, \"words\": {good:?}, \"files\": [\"{file}\"]}}, \
              {{\"admitted\": false, \"words\": [\"python\"], \"files\": []}}]\n---\n\n# Means\n\n\
@@ -185,6 +192,8 @@ pub(super) struct TestRequest {
     /// Name, digest and size of each input.
     pub(super) inputs: Vec<(String, Sha256, Option<u64>)>,
     pub(super) outputs: Vec<String>,
+    /// The folder whose patch the output of the standing approval is.
+    pub(super) patch_of: Option<String>,
     pub(super) constraints: Vec<String>,
     pub(super) risk: &'static str,
     pub(super) sensitivity: &'static str,
@@ -231,7 +240,8 @@ impl TestRequest {
                 ("means.py".to_owned(), script(), Some(700)),
                 ("sales-1.csv".to_owned(), Sha256::of(b"table"), Some(4000)),
             ],
-            outputs: vec!["mean.json".to_owned()],
+            outputs: vec![MEAN.to_owned()],
+            patch_of: None,
             constraints: SEED.map(str::to_owned).to_vec(),
             risk: "low",
             sensitivity: "internal",
@@ -273,7 +283,10 @@ impl TestRequest {
             outputs_expected: self
                 .outputs
                 .iter()
-                .map(|path| Some(ComposedOutput { path: line(path)?, description: "x".into() }))
+                .map(|path| {
+                    let patch_of = self.patch_of.clone().filter(|_| path == MEAN);
+                    Some(ComposedOutput { path: line(path)?, description: "x".into(), patch_of })
+                })
                 .collect::<Option<_>>()?,
             constraints: self.constraints.iter().map(|it| line(it)).collect::<Option<_>>()?,
             work: ComposedWork::Command(quote_words(&self.words).ok()?),

@@ -41,6 +41,7 @@ fn finished() -> FinishedRun {
         collected: CollectedOutput {
             artifacts: NAMES.map(artifact).to_vec(),
             rejected: Vec::new(),
+            work: None,
             complete: true,
         },
         lost: None,

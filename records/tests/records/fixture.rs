@@ -304,6 +304,7 @@ fn finished(stdout: &[u8], stderr: &[u8], artifacts: &[(String, Vec<u8>)]) -> Fi
         collected: CollectedOutput {
             artifacts: artifacts.iter().map(artifact).collect(),
             rejected: Vec::new(),
+            work: None,
             complete: true,
         },
         lost: None,

@@ -127,6 +127,7 @@ fn request(approval: &StandingApproval, number: u32, last: &str) -> Request {
         outputs_expected: vec![ComposedOutput {
             path: line("stats.json"),
             description: "the mean".to_owned(),
+            patch_of: None,
         }],
         constraints: SEED.map(line).to_vec(),
         work: ComposedWork::Command(quote_words(&words(last)).unwrap()),

@@ -157,5 +157,6 @@ fn exec_spec() -> ExecSpec {
             artifact_depth_max: 16,
             ..Limits::SMALL
         },
+        work: None,
     }
 }

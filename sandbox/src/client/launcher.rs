@@ -210,7 +210,7 @@ impl Launcher {
     ) -> Result<ReadySandbox, BuildError> {
         let pending = self.request_within(plan.sandbox, limit)?;
         // The command waits at the launcher until the sandbox is built, which saves a round trip.
-        let limits = plan.exec.limits;
+        let (limits, work) = (plan.exec.limits, plan.exec.work.clone());
         let order = ToLauncher::Exec(Box::new(plan.exec)).encode();
         // A launcher that has already refused has closed the socket; its answer must still be read.
         let sent = wire::send(&pending.control, &order, &[]);
@@ -219,7 +219,7 @@ impl Launcher {
             error
         })?;
         sent.map_err(BuildError::Lost)?;
-        prepared.ready(limits, limit)
+        prepared.ready(limits, work, limit)
     }
 
     /// Requests a sandbox without waiting for it. The launcher has `time_max` to build it.

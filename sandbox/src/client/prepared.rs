@@ -9,7 +9,7 @@ use super::run::{QUIET_TIME_MAX, RunEvent, RunningSandbox, report_stuck};
 use super::start::{Peer, START_TIME_MAX, StartLimit, StartWait, WaitDecision};
 use crate::collect::Collection;
 use crate::messages::{FromLauncher, ToLauncher};
-use crate::plan::{ExecSpec, Limits};
+use crate::plan::{ExecSpec, Limits, WorkCopy};
 use crate::report::{Confinement, Mark};
 use crate::stream_capture::StreamCapture;
 use crate::wire;
@@ -42,6 +42,7 @@ pub struct ReadySandbox {
     proxy: Option<OwnedFd>,
     confinement: Confinement,
     limits: Limits,
+    work: Option<WorkCopy>,
 }
 
 impl PreparedSandbox {
@@ -57,7 +58,8 @@ impl PreparedSandbox {
         &self.marks
     }
 
-    /// Assigns the command and enforces its limits.
+    /// Assigns the command and enforces its limits. A folder of which the tool gets a writable copy
+    /// must be in the slot by now.
     ///
     /// # Errors
     /// [`BuildError`]; nothing has run and nothing remains.
@@ -77,15 +79,16 @@ impl PreparedSandbox {
         order: ExecSpec,
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadySandbox, BuildError> {
-        let limits = order.limits;
+        let (limits, work) = (order.limits, order.work.clone());
         let verb = ToLauncher::Exec(Box::new(order)).encode();
         wire::send(&self.control, &verb, &[]).map_err(BuildError::Lost)?;
-        self.ready(limits, limit)
+        self.ready(limits, work, limit)
     }
 
     pub(super) fn ready(
         self,
         limits: Limits,
+        work: Option<WorkCopy>,
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadySandbox, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
@@ -97,7 +100,17 @@ impl PreparedSandbox {
             Some(_) => return Err(lost("it sent an unexpected message")),
             None => return Err(peer.closed()),
         }
-        Ok(ReadySandbox { peer, control, evidence, stdout, stderr, proxy, confinement, limits })
+        Ok(ReadySandbox {
+            peer,
+            control,
+            evidence,
+            stdout,
+            stderr,
+            proxy,
+            confinement,
+            limits,
+            work,
+        })
     }
 }
 
@@ -116,7 +129,7 @@ impl ReadySandbox {
     }
 
     /// Starts the tool. `result` is the directory of the result, in which `stdout`, `stderr` and
-    /// `artifacts/` are created.
+    /// `artifacts/` are created, and `work/` for a tool with a work copy.
     ///
     /// # Errors
     /// [`BuildError`]: the tool was not started. After [`BuildError::Unknown`] it may have been.
@@ -133,11 +146,11 @@ impl ReadySandbox {
         result: BorrowedFd<'_>,
         mut news: impl FnMut(RunEvent),
     ) -> Result<RunningSandbox, BuildError> {
-        let Self { mut peer, control, evidence, stdout, stderr, limits, .. } = self;
+        let Self { mut peer, control, evidence, stdout, stderr, limits, work, .. } = self;
         let prepared = || -> io::Result<_> {
             let stdout = StreamCapture::new(stdout, result, "stdout", limits.stream_bytes_max)?;
             let stderr = StreamCapture::new(stderr, result, "stderr", limits.stream_bytes_max)?;
-            Ok((stdout, stderr, Collection::new(result, &limits)?))
+            Ok((stdout, stderr, Collection::new(result, &limits, work)?))
         };
         let (stdout, stderr, collection) = prepared().map_err(BuildError::Lost)?;
         wire::send_at_once(&control, &ToLauncher::Go.encode(), &[]).map_err(BuildError::Lost)?;

@@ -190,6 +190,10 @@ impl RunningSandbox {
             (Ok(EvidenceMessage::File { path, mode }), [file]) => {
                 self.collection.file(&path, mode, file)?
             }
+            (Ok(EvidenceMessage::Changed { path, mode }), [file]) => {
+                self.collection.changed(&path, mode, file)?
+            }
+            (Ok(EvidenceMessage::Removed { path }), []) => self.collection.removed(&path),
             (Ok(EvidenceMessage::Rejected { path, reason }), []) => {
                 self.collection.reject(&path, reason)
             }

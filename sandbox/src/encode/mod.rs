@@ -6,8 +6,8 @@ mod report;
 mod value;
 
 pub(crate) use plan::{
-    put_exec_spec, put_runtime_mounts, put_sandbox_spec, take_exec_spec, take_runtime_mounts,
-    take_sandbox_spec,
+    put_exec_spec, put_runtime_mounts, put_sandbox_spec, put_work_folder, take_exec_spec,
+    take_runtime_mounts, take_sandbox_spec, take_work_folder,
 };
 pub(crate) use report::{
     GROUPS_MAX, put_accounting, put_confinement, put_effective_limits, put_final_report, put_marks,
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(LimitName::TEXTS, [&limits[..], &sizes, &rest].concat());
         let kinds = ["symlink", "hardlink", "fifo", "socket", "device"];
         let names = ["name-not-utf8", "name-control", "name-too-long"];
-        let sizes = ["too-deep", "too-many", "too-big", "sparse", "unreadable"];
+        let sizes = ["too-deep", "too-many", "too-big", "sparse", "unreadable", "reserved"];
         assert_eq!(RejectReason::TEXTS, [&kinds[..], &names, &sizes].concat());
         let steps = ["asked", "furnished", "heard", "mounted", "stripped", "witnessed"];
         assert_eq!(BuildStep::TEXTS, [&steps[..], &["landlocked", "filtered", "probed"]].concat());

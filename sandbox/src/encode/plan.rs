@@ -4,7 +4,7 @@ use super::value::{NAME_BYTES_MAX, PATH_BYTES_MAX, put_path, put_value, take_pat
 use crate::messages::RuntimeMount;
 use crate::plan::{
     Cache, ConfinementRequirements, ExecSpec, Limits, RuntimeSpec, SandboxSpec, StagingSlot,
-    StagingSlotId, each_limit,
+    StagingSlotId, WorkCopy, WorkFolder, each_limit,
 };
 use crate::wire::{FrameReader, FrameWriter, WireError};
 
@@ -73,6 +73,11 @@ pub(crate) fn put_exec_spec(writer: &mut FrameWriter, order: &ExecSpec) {
         writer.text(name).text(value);
     }
     put_limits(writer, &order.limits);
+    writer.flag(order.work.is_some());
+    if let Some(WorkCopy { folder, patch }) = &order.work {
+        put_work_folder(writer, folder);
+        writer.text(patch);
+    }
 }
 
 pub(crate) fn take_exec_spec(reader: &mut FrameReader<'_>) -> Result<ExecSpec, WireError> {
@@ -81,7 +86,21 @@ pub(crate) fn take_exec_spec(reader: &mut FrameReader<'_>) -> Result<ExecSpec, W
     let variables = (0..reader.count(VARIABLES_MAX)?)
         .map(|_| Ok((reader.text(NAME_BYTES_MAX)?, reader.text(PATH_BYTES_MAX)?)));
     let env = variables.collect::<Result<Vec<_>, WireError>>()?;
-    Ok(ExecSpec { argv, env, limits: take_limits(reader)? })
+    let limits = take_limits(reader)?;
+    let work = if reader.flag()? { Some(take_work_copy(reader)?) } else { None };
+    Ok(ExecSpec { argv, env, limits, work })
+}
+
+fn take_work_copy(reader: &mut FrameReader<'_>) -> Result<WorkCopy, WireError> {
+    Ok(WorkCopy { folder: take_work_folder(reader)?, patch: reader.text(PATH_BYTES_MAX)? })
+}
+
+pub(crate) fn put_work_folder(writer: &mut FrameWriter, folder: &WorkFolder) {
+    writer.text(folder.as_str());
+}
+
+pub(crate) fn take_work_folder(reader: &mut FrameReader<'_>) -> Result<WorkFolder, WireError> {
+    WorkFolder::new(&reader.text(WorkFolder::BYTES_MAX)?).ok_or(WireError::Range)
 }
 
 fn put_runtime(writer: &mut FrameWriter, runtime: &RuntimeSpec) {
@@ -132,3 +151,42 @@ macro_rules! limits_codec {
 }
 
 each_limit!(limits_codec);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(order: &ExecSpec) -> Result<ExecSpec, WireError> {
+        let mut writer = FrameWriter::default();
+        put_exec_spec(&mut writer, order);
+        let bytes = writer.into_bytes();
+        let mut reader = FrameReader::new(&bytes);
+        let order = take_exec_spec(&mut reader)?;
+        reader.end().map(|()| order)
+    }
+
+    #[test]
+    fn a_command_is_read_back_with_and_without_a_work_copy() {
+        let folder = WorkFolder::new("a/repo").unwrap();
+        for work in [None, Some(WorkCopy { folder, patch: "changes.patch".to_owned() })] {
+            let order = ExecSpec {
+                argv: vec!["tool".to_owned()],
+                env: vec![("NAME".to_owned(), "value".to_owned())],
+                limits: Limits::SMALL,
+                work,
+            };
+            assert_eq!(decoded(&order).unwrap(), order);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_leaves_the_inputs_is_refused() {
+        for hostile in ["..", "a/../..", "/etc", "a//b", ""] {
+            let mut writer = FrameWriter::default();
+            writer.text(hostile);
+            let bytes = writer.into_bytes();
+            let taken = take_work_folder(&mut FrameReader::new(&bytes));
+            assert_eq!(taken, Err(WireError::Range), "{hostile}");
+        }
+    }
+}

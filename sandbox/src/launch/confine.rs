@@ -244,16 +244,19 @@ fn write() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST) & !(nodes | AccessFs::IoctlDev | AccessFs::Execute)
 }
 
-/// Removes every right to any file system, except reading beneath one directory.
-pub(super) fn landlock_only(directory: BorrowedFd<'_>) -> Result<(), Failed> {
+/// Removes every right to any file system, except reading beneath these directories.
+pub(super) fn landlock_only(directories: &[BorrowedFd<'_>]) -> Result<(), Failed> {
     let restrict = || {
-        let rules = Ruleset::default()
+        let mut rules = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(NEWEST))?
             .handle_access(AccessNet::from_all(NEWEST))?
             .scope(Scope::from_all(NEWEST))?
             .create()?;
-        rules.add_rule(PathBeneath::new(directory, read()))?.restrict_self()
+        for directory in directories {
+            rules = rules.add_rule(PathBeneath::new(*directory, read()))?;
+        }
+        rules.restrict_self()
     };
     restrict().map(drop).map_err(unable_to_restrict)
 }

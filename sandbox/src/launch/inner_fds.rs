@@ -1,6 +1,7 @@
-//! Descriptors opened inside the sandbox, by which the launcher watches it from outside. Only the
-//! kernel's own names in `/proc` are resolved beneath them. The sizes of the tool's directories are
-//! set through them, with the command, when no process inside may mount any more.
+//! Descriptors opened inside the sandbox, by which the launcher watches it from outside. The
+//! launcher resolves only the kernel's own names in `/proc` beneath them; the collector resolves
+//! others, with the tool's rights. The sizes of the tool's directories are set through them, with
+//! the command, when no process inside may mount any more.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -20,6 +21,7 @@ pub(super) struct InnerFds {
     out: OwnedFd,
     tmp: OwnedFd,
     shm: OwnedFd,
+    inputs: OwnedFd,
 }
 
 pub(super) struct OutUsage {
@@ -31,11 +33,11 @@ pub(super) struct OutUsage {
 
 impl InnerFds {
     /// The paths of these descriptors inside the sandbox, in the order in which init sends them.
-    pub(super) const PATHS: [&str; 4] = ["/proc", "/out", "/tmp", "/dev/shm"];
+    pub(super) const PATHS: [&str; 5] = ["/proc", "/out", "/tmp", "/dev/shm", "/in"];
 
     pub(super) fn from_fds(fds: Vec<OwnedFd>) -> Option<Self> {
-        let [proc_dir, out, tmp, shm] = <[OwnedFd; 4]>::try_from(fds).ok()?;
-        Some(Self { proc_dir, out, tmp, shm })
+        let [proc_dir, out, tmp, shm, inputs] = <[OwnedFd; 5]>::try_from(fds).ok()?;
+        Some(Self { proc_dir, out, tmp, shm, inputs })
     }
 
     pub(super) fn proc_dir(&self) -> &OwnedFd {
@@ -44,6 +46,11 @@ impl InnerFds {
 
     pub(super) fn out(&self) -> BorrowedFd<'_> {
         self.out.as_fd()
+    }
+
+    /// Returns the read-only `/in`.
+    pub(super) fn inputs(&self) -> BorrowedFd<'_> {
+        self.inputs.as_fd()
     }
 
     /// Sets the sizes of the tool's directories and reads them back.

@@ -4,12 +4,13 @@
 //! `worker` for each `worker_slot`, which waits at the `control_socket`. The worker starts a
 //! `sandbox_process`, gives it a `network` if it needs one, and then supervises it (`supervisor`).
 //! `init` is pid 1 of the sandbox: it mounts the `view`, drops rights (`confine`, `filter`), and
-//! tests the confinement (`probe`). `collector` sends the files of `/out`.
+//! tests the confinement (`probe`). `collector` sends the files of `/out`, through `beneath`.
 //!
 //! Every process here forks and must be single-threaded throughout.
 
 mod affinity;
 mod base_root;
+mod beneath;
 mod cgroup;
 mod collector;
 mod confine;

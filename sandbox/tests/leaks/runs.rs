@@ -276,5 +276,6 @@ impl Runs {
 }
 
 fn exec_spec(word: &str, limits: Limits) -> ExecSpec {
-    ExecSpec { argv: ["ends", word].map(str::to_owned).to_vec(), env: Vec::new(), limits }
+    let argv = ["ends", word].map(str::to_owned).to_vec();
+    ExecSpec { argv, env: Vec::new(), limits, work: None }
 }

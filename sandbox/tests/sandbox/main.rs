@@ -12,3 +12,4 @@ mod limits;
 mod runtime;
 mod support;
 mod tool;
+mod work;

@@ -41,6 +41,7 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         limits: LIMITS,
+        work: None,
     };
     Plan {
         sandbox: SandboxSpec {

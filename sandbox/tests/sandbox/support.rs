@@ -110,6 +110,7 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
         argv: words.map(str::to_owned).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/tmp".into())],
         limits,
+        work: None,
     };
     Plan { sandbox, exec: order }
 }
@@ -124,12 +125,24 @@ pub(crate) fn launcher_program() -> PathBuf {
 }
 
 pub(crate) fn run_with(script: &str, limits: Limits) -> RunOutput {
+    run_changed(script, limits, |_, _| {})
+}
+
+/// Runs a plan after `change`, which also receives the slot.
+pub(crate) fn run_changed(
+    script: &str,
+    limits: Limits,
+    change: impl FnOnce(&mut Plan, &Path),
+) -> RunOutput {
     let scratch = SandboxScratch::new();
     let (staging, result) = (scratch.0.join("staging"), scratch.0.join("result"));
     fs::create_dir(&staging).unwrap();
     fs::create_dir(&result).unwrap();
     let launcher = launcher(&staging);
-    let ready = launcher.build(plan(&staging, script, limits)).unwrap();
+    let mut plan = plan(&staging, script, limits);
+    let slot = staging.join(plan.sandbox.slot.id.as_str());
+    change(&mut plan, &slot);
+    let ready = launcher.build(plan).unwrap();
     let confinement = ready.confinement().clone();
     let directory = fs::File::open(&result).unwrap();
     let finished = ready.start(directory.as_fd()).unwrap().finish(|| false).unwrap();

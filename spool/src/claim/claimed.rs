@@ -18,6 +18,7 @@ use crate::beneath::{AllowedLinks, read_bounded, remove_tree};
 use crate::error::SpoolError;
 use crate::failpoint::{self, Failpoint};
 use crate::hash_progress::HashProgress;
+use crate::input_trees::StagedTree;
 use crate::lock::{FileLock, LockMode};
 use crate::paths::Spool;
 use crate::sidecars::Sidecars;
@@ -55,6 +56,8 @@ pub struct Claimed {
     pub(crate) inputs_path: PathBuf,
     pub(crate) origin: Origin,
     pub(crate) hashed: Arc<HashProgress>,
+    /// The folders in the slot whose digests were verified.
+    pub(crate) staged_trees: Vec<StagedTree>,
     /// The directory of the original, unless other users submit there.
     pub(crate) beside: Option<PathBuf>,
     /// The standing approval that the request names, once it was looked up.
@@ -266,6 +269,7 @@ impl Spool {
                 inputs_path,
                 origin,
                 hashed: Arc::default(),
+                staged_trees: Vec::new(),
                 beside: None,
                 standing: None,
                 _lock: lock,

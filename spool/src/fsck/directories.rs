@@ -24,6 +24,7 @@ pub(super) fn check_directories(places: &SpoolPaths, report: &mut SpoolReport) {
         ["work", "archive", "quarantine"].map(|name| (spool.join(name), PRIVATE_FORBIDDEN_MODE));
     let of_state = [
         ("inputs", PRIVATE_FORBIDDEN_MODE),
+        ("input-trees", PRIVATE_FORBIDDEN_MODE),
         ("ledger", PRIVATE_FORBIDDEN_MODE),
         ("staging", READABLE_FORBIDDEN_MODE),
     ];

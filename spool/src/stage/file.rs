@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 
 use rustix::fs::fstat;
 
-use super::placement::{InputPlacement, StagedInput, StagedTotals};
+use super::placement::{InputPlacement, StagedCopy, StagedInput, StagedTotals};
 use crate::beneath::{AllowedLinks, check_regular_file};
 use crate::copy::{ContentMatch, HashedCopy, compare, copy_hashed};
 use crate::error::SpoolError;
@@ -34,7 +34,7 @@ pub(super) fn stage(place: &InputPlacement<'_>, file: OwnedFd) -> Result<StagedI
         return Ok(Err(place.mismatch(sha256)));
     }
     // Only folders have entries that count.
-    Ok(Ok(StagedTotals { bytes, entries: 0 }))
+    Ok(Ok(StagedCopy { totals: StagedTotals { bytes, entries: 0 }, tree: None }))
 }
 
 fn link_or_copy(place: &InputPlacement<'_>, from: &mut File) -> io::Result<HashedCopy> {
@@ -51,9 +51,8 @@ fn link_or_copy(place: &InputPlacement<'_>, from: &mut File) -> io::Result<Hashe
         from.rewind()?;
     }
     let poured = match copy(place, from) {
-        // Stored inputs are the first files to be deleted when the disk is full.
         Err(error) if Shortage::of(&error) == Some(Shortage::DiskSpace) => {
-            store.clear();
+            place.free_disk_space();
             fs::remove_file(to)?;
             from.rewind()?;
             copy(place, from)?

@@ -1,17 +1,19 @@
-//! Stages a folder: each file is copied while it is hashed, so that the digest is that of the copy.
-//! No folder is taken from the store of inputs. The original must never be changed.
+//! Stages a folder. If the stored tree of its owner and digest exists, that one is moved into the
+//! slot, and the original is not read. Otherwise each file is copied while it is hashed, so that
+//! the digest is that of the copy. The original must never be changed.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fstat, open};
 use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree};
 use validator::{Code, Violation};
 
 use super::directories::{make_directory, seal};
-use super::placement::{ENTRIES_MAX, InputPlacement, StagedInput, StagedTotals};
+use super::placement::{ENTRIES_MAX, InputPlacement, StagedCopy, StagedInput, StagedTotals};
 use crate::beneath::try_remove_tree;
 use crate::error::{HELP_SEPARATOR, SpoolError};
+use crate::input_trees::InputTreeKey;
 use crate::shortage::Shortage;
 
 /// The components of the longest path in a folder.
@@ -23,16 +25,30 @@ pub fn folder_limits(bytes_max: u64) -> TreeLimits {
     TreeLimits { entries_max: ENTRIES_MAX, bytes_max, depth_max: DEPTH_MAX }
 }
 
-/// Copies an open folder into the slot, whose directories exist. That of the folder is empty.
+/// Puts an open folder into the slot, whose directories exist. That of the folder is empty.
 pub(super) fn stage(
     place: &InputPlacement<'_>,
     folder: &OwnedFd,
 ) -> Result<StagedInput, SpoolError> {
+    let owner = fstat(folder).map_err(SpoolError::errno(&place.shown, "stat"))?.st_uid;
+    let key = InputTreeKey { owner, sha256: *place.input.sha256() };
+    let Some(tree) = place.trees.take(key, &place.to, place.claim, &limits_of(place)) else {
+        return stage_copy(place, folder, key);
+    };
+    place.hashed.add_uncounted(tree.bytes());
+    let totals = StagedTotals { bytes: tree.bytes(), entries: tree.entries() };
+    Ok(Ok(StagedCopy { totals, tree: Some(tree) }))
+}
+
+fn stage_copy(
+    place: &InputPlacement<'_>,
+    folder: &OwnedFd,
+    key: InputTreeKey,
+) -> Result<StagedInput, SpoolError> {
     let mut to = open_copy(place)?;
     let mut copied = copy(place, folder, &to);
     if copied.as_ref().is_err_and(is_disk_full) {
-        // Stored inputs are the first files to be deleted when the disk is full.
-        place.store.clear();
+        place.free_disk_space();
         try_remove_tree(&place.to).map_err(SpoolError::io(&place.to, "remove"))?;
         make_directory(&place.to)?;
         to = open_copy(place)?;
@@ -47,7 +63,9 @@ pub(super) fn stage(
     }
     seal(to.as_fd()).map_err(SpoolError::errno(&place.to, "set the mode of"))?;
     let entries = summary.files.saturating_add(summary.directories).saturating_add(summary.links);
-    Ok(Ok(StagedTotals { bytes: summary.bytes, entries }))
+    let bytes = summary.bytes;
+    let tree = place.trees.examine_new(key, (place.to.as_path(), to.as_fd()), (bytes, entries));
+    Ok(Ok(StagedCopy { totals: StagedTotals { bytes, entries }, tree }))
 }
 
 fn open_copy(place: &InputPlacement<'_>) -> Result<OwnedFd, SpoolError> {
@@ -60,9 +78,12 @@ fn copy(
     from: &OwnedFd,
     to: &OwnedFd,
 ) -> Result<TreeSummary, TreeError> {
-    let limits = TreeLimits { entries_max: place.entries_left, ..folder_limits(place.bytes_left) };
     let mut on_bytes = |bytes| place.hashed.add_uncounted(bytes);
-    copy_tree(from.as_fd(), to.as_fd(), LinkRule::Inside, &limits, &mut on_bytes)
+    copy_tree(from.as_fd(), to.as_fd(), LinkRule::Inside, &limits_of(place), &mut on_bytes)
+}
+
+fn limits_of(place: &InputPlacement<'_>) -> TreeLimits {
+    TreeLimits { entries_max: place.entries_left, ..folder_limits(place.bytes_left) }
 }
 
 fn is_disk_full(error: &TreeError) -> bool {

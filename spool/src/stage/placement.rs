@@ -2,17 +2,25 @@
 
 use std::path::PathBuf;
 
-use model::Sha256;
+use model::{ClaimId, Sha256};
 use validator::{Code, Input, Violation};
 
 use crate::hash_progress::HashProgress;
 use crate::input_store::InputStore;
+use crate::input_trees::{InputTreeStore, StagedTree};
 
 /// The files, directories and links of all folders of a request.
 pub(super) const ENTRIES_MAX: u64 = 100_000;
 
-/// The totals of a staged input, or the reason why it is refused.
-pub(super) type StagedInput = Result<StagedTotals, Violation>;
+/// A staged input, or the reason why it is refused.
+pub(super) type StagedInput = Result<StagedCopy, Violation>;
+
+/// The copy of an input in the slot.
+pub(super) struct StagedCopy {
+    pub(super) totals: StagedTotals,
+    /// The copy of a folder, if it may be kept after the run.
+    pub(super) tree: Option<StagedTree>,
+}
 
 /// The totals of one input, or of several.
 #[derive(Clone, Copy, Default)]
@@ -30,12 +38,20 @@ pub(super) struct InputPlacement<'a> {
     /// The place of the copy.
     pub(super) to: PathBuf,
     pub(super) store: &'a InputStore,
+    pub(super) trees: &'a InputTreeStore,
+    pub(super) claim: &'a ClaimId,
     pub(super) hashed: &'a HashProgress,
     pub(super) bytes_left: u64,
     pub(super) entries_left: u64,
 }
 
 impl InputPlacement<'_> {
+    /// Deletes the stored inputs, which are the first files to go when the disk is full.
+    pub(super) fn free_disk_space(&self) {
+        self.store.clear();
+        self.trees.clear();
+    }
+
     pub(super) fn missing(&self, why: &str) -> Violation {
         let (name, shown) = (self.input.name(), self.shown.display());
         let message = format!("input {name}: {shown}: {why}");

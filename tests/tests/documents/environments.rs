@@ -89,6 +89,8 @@ fn the_commands_of_the_environments_page_work() {
     assert!(drafted.contains("x-environment: \"tables@sha256:"), "{drafted}");
     let built = type_section("Sources");
     assert!(built.contains("program      greet  bin/greet"), "{built}");
+    let signed = type_section("The record of the build");
+    assert!(signed.contains("(ssh-ed25519), the signature verifies"), "{signed}");
     type_section("Move it to another host");
     assert!(daemon.join("environments/names/greeting").is_file());
     type_section("Remove it");

@@ -9,7 +9,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// The crates, each with the crates of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 13] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 14] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
@@ -19,9 +19,20 @@ pub(crate) const GRAPH: [(&str, &[&str]); 13] = [
     ("records", &["model", "policies", "sandbox", "validator"]),
     (
         "daemon",
-        &["egress", "model", "policies", "records", "sandbox", "spool", "trees", "validator"],
+        &[
+            "egress",
+            "model",
+            "patches",
+            "policies",
+            "records",
+            "sandbox",
+            "spool",
+            "trees",
+            "validator",
+        ],
     ),
     ("trees", &["model"]),
+    ("patches", &["model"]),
     ("environments", &["model", "trees"]),
     (
         "cli",

@@ -2,22 +2,25 @@
 //! content must never be used before one of the two checks.
 //!
 //! The stamp finds changes by accident and by other users. It is not a proof against the owner of
-//! the store, who can also replace the stamp: `verify` computes the digest.
+//! the store, who can also replace the stamp: `verify` computes the digest. An index spares the
+//! listings of most directories; a wrong one gives another stamp, and is replaced.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use model::Sha256;
 use rustix::fs::{AtFlags, fstat, renameat, unlinkat};
 
-use super::directory::{EnvironmentStore, PUBLIC_FILE, STAMP, TREE};
+use super::directory::{EnvironmentStore, INDEX, PUBLIC_FILE, STAMP, TREE};
 use super::environment::{StoredDirectory, read_content};
 use super::error::StoreError;
-use super::handle::{open_directory, read_small, write_new};
+use super::handle::{create_file, open_directory, read_small, write_new};
 use crate::content::EnvironmentContent;
 use crate::digest::{TreeFile, TreeSummary, digest_content};
 use crate::error::TreeError;
+use crate::index::{INDEX_BYTES_MAX, index_tree};
+use crate::indexed_stamp::stamp_indexed;
 use crate::limits::TreeLimits;
 use crate::links::LinkRule;
 use crate::stamp::stamp_tree;
@@ -31,6 +34,8 @@ const ATTEMPTS_MAX: u32 = 4;
 const STAMP_BYTES_MAX: usize = 128;
 /// The stamp before it replaces the old one.
 const STAMP_NEW: &str = "stamp.new";
+/// The index before it replaces the old one.
+const INDEX_NEW: &str = "index.new";
 
 /// An environment whose files have its digest.
 #[derive(Debug)]
@@ -56,7 +61,7 @@ impl EnvironmentStore {
     pub fn open_content(&self, sha256: Sha256) -> Result<OpenEnvironment, StoreError> {
         let stored = StoredDirectory::open(self, sha256)?;
         let (content, path) = (stored.content()?, stored.content_path());
-        if !stored.has_stamp(&stored.stamp(&content)?) {
+        if !stored.is_unchanged(&content)? {
             stored.verify(&content, &STORED_LIMITS)?;
         }
         let facts = read_content(&content, &path)?;
@@ -96,6 +101,25 @@ impl EnvironmentStore {
 }
 
 impl StoredDirectory {
+    /// Returns whether the files have the stored stamp. An index that did not say so is replaced.
+    fn is_unchanged(&self, content: &OwnedFd) -> Result<bool, StoreError> {
+        if self.indexed_stamp(content).is_some_and(|stamp| self.has_stamp(&stamp)) {
+            return Ok(true);
+        }
+        let is_unchanged = self.has_stamp(&self.stamp(content)?);
+        if is_unchanged {
+            // Without an index, the directories are listed again next time.
+            self.write_index(content).unwrap_or_default();
+        }
+        Ok(is_unchanged)
+    }
+
+    /// Returns the stamp of the files with the names of the index, if the index fits.
+    fn indexed_stamp(&self, content: &OwnedFd) -> Option<Sha256> {
+        let index = read_small(&self.directory, INDEX, INDEX_BYTES_MAX).ok()?;
+        stamp_indexed(content.as_fd(), &index, &STORED_LIMITS)
+    }
+
     fn stamp(&self, content: &OwnedFd) -> Result<Sha256, StoreError> {
         stamp_tree(content.as_fd(), &STORED_LIMITS).map_err(StoreError::tree(&self.content_path()))
     }
@@ -119,6 +143,7 @@ impl StoredDirectory {
             // Without a new stamp, the files are digested again next time.
             self.write_stamp(&stamp).unwrap_or_default();
         }
+        self.write_index(content).unwrap_or_default();
         Ok(summary)
     }
 
@@ -130,6 +155,19 @@ impl StoredDirectory {
         unlinkat(directory, STAMP_NEW, AtFlags::empty()).unwrap_or_default();
         write_new(directory, STAMP_NEW, format!("{stamp}\n").as_bytes(), PUBLIC_FILE)?;
         Ok(renameat(directory, STAMP_NEW, directory, STAMP)?)
+    }
+
+    /// Two processes may write it at once, as the stamp. A user who may not write it learns so
+    /// before the tree is read.
+    fn write_index(&self, content: &OwnedFd) -> io::Result<()> {
+        let directory = &self.directory;
+        unlinkat(directory, INDEX_NEW, AtFlags::empty()).unwrap_or_default();
+        let mut file = create_file(directory, INDEX_NEW, PUBLIC_FILE)?;
+        let Some(index) = index_tree(content.as_fd(), &STORED_LIMITS) else {
+            return Ok(unlinkat(directory, INDEX_NEW, AtFlags::empty())?);
+        };
+        file.write_all(&index)?;
+        Ok(renameat(directory, INDEX_NEW, directory, INDEX)?)
     }
 }
 

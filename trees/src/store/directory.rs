@@ -5,7 +5,9 @@
 //! sha256-<hex>/content/environment.json   the facts that matter to a run
 //! sha256-<hex>/content/tree/              the files
 //! sha256-<hex>/build.json                 the facts of the build
+//! sha256-<hex>/build.dsse.json         the signed record of the build, if it has one
 //! sha256-<hex>/stamp                      the stamp of `content/`
+//! sha256-<hex>/index                      the names in `content/`, for its stamp
 //! files/<2 hex>/<hex>-f, <hex>-x          hard links: equal files are stored once
 //! names/<name>                            the digest of the newest build of a name
 //! drafts/<random>/                        a build in progress
@@ -35,9 +37,11 @@ pub(super) const CONTENT: &str = "content";
 pub(super) const TREE: &str = "tree";
 pub(super) const ENVIRONMENT_JSON: &str = "environment.json";
 pub(super) const BUILD_JSON: &str = "build.json";
+pub(super) const BUILD_RECORD: &str = "build.dsse.json";
 pub(super) const STAMP: &str = "stamp";
+pub(super) const INDEX: &str = "index";
 
-/// The mode of `build.json`, `stamp` and the files of names.
+/// The mode of `build.json`, `build.dsse.json`, `stamp`, `index` and the files of names.
 pub(super) const PUBLIC_FILE: u32 = 0o644;
 
 const DIRECTORY_PREFIX: &str = "sha256-";

@@ -3,6 +3,7 @@
 
 mod add;
 mod build_file;
+mod build_record;
 mod check;
 mod directory;
 mod draft;

@@ -316,6 +316,29 @@ fn a_stamp_that_is_lost_is_made_again() {
     assert!(!built.path.join("stamp.new").exists());
 }
 
+/// The index only spares listings: a wrong one costs time, and changes no answer.
+#[test]
+fn an_index_that_is_lost_or_wrong_is_made_again() {
+    let scene = StoreScene::new("index");
+    let built = scene.build("charts", &CHART);
+    let index = built.path.join("index");
+    let before = fs::read(&index).unwrap();
+    for wrong in [b"".as_slice(), &before[..before.len() / 2], b"oenvironment.json\0", b"o/etc\0"] {
+        fs::remove_file(&index).unwrap();
+        File::create(&index).unwrap().write_all(wrong).unwrap();
+        scene.store.open_content(built.sha256).unwrap();
+        assert_eq!(fs::read(&index).unwrap(), before);
+    }
+    fs::remove_file(&index).unwrap();
+    File::create(built.path.join("index.new")).unwrap();
+    scene.store.open_content(built.sha256).unwrap();
+    assert_eq!(fs::read(&index).unwrap(), before);
+    assert!(!built.path.join("index.new").exists());
+    overwrite(&tree_path(&built).join("lib/data.py"), "ROWS");
+    let opened = scene.store.open_content(built.sha256);
+    assert!(matches!(opened, Err(StoreError::Changed { .. })), "{opened:?}");
+}
+
 #[test]
 fn a_killed_build_leaves_a_draft_that_the_next_one_removes() {
     let scene = StoreScene::new("killed");
@@ -435,4 +458,27 @@ fn an_environment_in_which_other_users_may_write_is_refused() {
     let (_, path, identity) = scene.store.read_content(built.sha256).unwrap();
     assert_eq!((opened.path, opened.identity), (path, identity));
     assert_eq!(identity.1, inode(&tree_path(&built)));
+}
+
+#[test]
+fn the_record_of_a_build_is_beside_its_facts() {
+    let scene = StoreScene::new("record");
+    let built = scene.build("charts", &CHART);
+    assert_eq!(scene.store.build_record(built.sha256).unwrap(), None);
+    for record in [&b"{}\n"[..], b"{\"payload\":\"\"}\n"] {
+        scene.store.put_build_record(built.sha256, record).unwrap();
+        assert_eq!(scene.store.build_record(built.sha256).unwrap().as_deref(), Some(record));
+    }
+    let path = built.path.join("build.dsse.json");
+    assert_eq!(mode(&path), 0o644);
+    // The digest does not cover it.
+    scene.store.open_content(built.sha256).unwrap();
+
+    fs::remove_file(&path).unwrap();
+    File::create(&path).unwrap().write_all(&vec![b' '; 65 * 1024]).unwrap();
+    let error = scene.store.build_record(built.sha256).unwrap_err();
+    assert!(error.to_string().contains("larger than its limit"), "{error}");
+
+    let missing = scene.store.put_build_record(Sha256::of(b"another"), b"{}\n").unwrap_err();
+    assert!(missing.is_missing(), "{missing}");
 }

@@ -12,6 +12,7 @@ mod words;
 use model::{SourceSpan, TextLine};
 
 use crate::code::Code;
+use crate::declarations::CommandInputs;
 use crate::report::Report;
 use crate::sections::Section;
 use crate::text;
@@ -26,11 +27,11 @@ pub(crate) struct RequestCommand {
     pub(crate) line: String,
 }
 
-/// Reads the command of the section. `inputs` are the declared names, or None if they are unknown.
+/// Reads the command of the section. `inputs` are the declared ones, or None if they are unknown.
 pub(crate) fn read(
     section: &Section<'_>,
     hidden: bool,
-    inputs: Option<&[&str]>,
+    inputs: Option<CommandInputs<'_>>,
     report: &mut Report,
 ) -> Option<RequestCommand> {
     if hidden {

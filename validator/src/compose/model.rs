@@ -81,6 +81,8 @@ pub struct ComposedOutput {
     pub path: OneLine,
     /// The purpose of the file. It may have several lines: it is only written as a quoted scalar.
     pub description: String,
+    /// `x-patch-of`: the name of a folder input, with its final `/`; the key is omitted for None.
+    pub patch_of: Option<String>,
 }
 
 /// The lines of the risk assessment.

@@ -7,6 +7,7 @@ use super::quote::yaml;
 use super::{ComposedInput, ComposedOutput, ComposedWork, Composition, OneLine};
 use crate::monty::PureCode;
 use crate::network::NetworkAccess;
+use crate::outputs::PATCH_OF;
 
 pub(super) fn text(of: &Composition) -> String {
     let mut text = front_matter(of);
@@ -88,7 +89,8 @@ pub(super) fn input(of: &ComposedInput) -> String {
 /// Returns the item of an expected output.
 pub(super) fn output(of: &ComposedOutput) -> String {
     let (path, description) = (yaml(of.path.as_str()), yaml(&of.description));
-    format!("path: {path}\n    description: {description}")
+    let patch_of = of.patch_of.as_ref().map(|folder| format!("\n    {PATCH_OF}: {}", yaml(folder)));
+    format!("path: {path}\n    description: {description}{}", patch_of.unwrap_or_default())
 }
 
 /// The lines between the two `---`.

@@ -77,7 +77,8 @@ fn inputs(request: &Request) -> Result<Vec<ComposedInput>, NotOneLine> {
 fn outputs(request: &Request) -> Result<Vec<ComposedOutput>, NotOneLine> {
     let output = |it: &crate::ExpectedOutput| {
         let description = it.description().to_owned();
-        Ok(ComposedOutput { path: it.path().parse()?, description })
+        let patch_of = it.patch_of().map(str::to_owned);
+        Ok(ComposedOutput { path: it.path().parse()?, description, patch_of })
     };
     request.outputs_expected().iter().map(output).collect()
 }

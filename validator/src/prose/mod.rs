@@ -8,6 +8,7 @@ use model::{SourceSpan, TextLine, has_deceptive, quote};
 
 use crate::code::Code;
 use crate::document::RequestDocument;
+use crate::outputs::PATCH_OF;
 use crate::packages;
 use crate::paths::{self, PathKind};
 use crate::privileges;
@@ -80,7 +81,7 @@ fn check_values(node: &YamlNode, own: bool, report: &mut Report) {
         YamlValue::Scalar { .. } => {}
         YamlValue::List(items) => items.iter().for_each(|item| check_values(item, own, report)),
         YamlValue::Map(entries) => {
-            let read = |key: &str| !own || !["name", "path", "sha256"].contains(&key);
+            let read = |key: &str| !own || !["name", "path", "sha256", PATCH_OF].contains(&key);
             let entries = entries.iter().filter(|entry| read(&entry.key));
             entries.for_each(|entry| check_values(&entry.node, own, report));
         }

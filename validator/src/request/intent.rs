@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::model::{RequestParts, Work};
+use crate::outputs;
 
 /// The members of the JSON object, in code point order.
 #[derive(Serialize)]
@@ -25,6 +26,8 @@ struct IntentFields<'a> {
     limits: IntentLimits,
     network: &'static str,
     outputs: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<IntentPatch<'a>>,
     request_id: &'a str,
 }
 
@@ -35,9 +38,15 @@ struct IntentLimits {
     time_limit_sec: u64,
 }
 
+#[derive(Serialize)]
+struct IntentPatch<'a> {
+    folder: &'a str,
+    path: &'a str,
+}
+
 /// Returns the SHA-256 of the compact JSON of argv, hosts, inputs, limits, network, outputs and
-/// request_id, for code also code and code_inputs, with an environment also its digest, in code
-/// point order; sets are sorted.
+/// request_id, for code also code and code_inputs, with an environment also its digest, with a
+/// patch also its path and folder, in code point order; sets are sorted.
 pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
     let mut hosts: Vec<String> = parts.network.hosts().iter().map(ToString::to_string).collect();
     hosts.sort();
@@ -67,6 +76,8 @@ pub(crate) fn digest(parts: &RequestParts) -> Sha256 {
         },
         network: parts.network.as_str(),
         outputs,
+        patch: outputs::patch(&parts.outputs_expected)
+            .map(|patch| IntentPatch { folder: patch.folder, path: patch.path }),
         request_id: parts.id.as_str(),
     };
     // Serialization cannot fail: keys are text, and numbers are whole or were JSON before. Even if

@@ -6,10 +6,11 @@ mod model;
 
 use ::model::{EnvironmentReference, Language, RequestId, Sha256, StandingReference, UtcTime};
 
-use crate::declarations::{ExpectedOutput, Input};
+use crate::declarations::Input;
 use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::network::Network;
+use crate::outputs::{self, ExpectedOutput, PatchOutput};
 use crate::risk::Risk;
 
 pub(crate) use self::model::RequestParts;
@@ -143,6 +144,12 @@ impl Request {
     #[must_use]
     pub fn outputs_expected(&self) -> &[ExpectedOutput] {
         &self.parts.outputs_expected
+    }
+
+    /// The output that is a patch of a folder.
+    #[must_use]
+    pub fn patch(&self) -> Option<PatchOutput<'_>> {
+        outputs::patch(&self.parts.outputs_expected)
     }
 
     /// `constraints`, in the order of the text.

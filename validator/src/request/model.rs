@@ -2,11 +2,12 @@
 
 use model::{EnvironmentReference, Language, RequestId, StandingReference, UtcTime};
 
-use crate::declarations::{ExpectedOutput, Input};
+use crate::declarations::Input;
 use crate::extension::RequestAgent;
 use crate::limits::CpuCores;
 use crate::monty::PureCode;
 use crate::network::Network;
+use crate::outputs::ExpectedOutput;
 use crate::risk::Risk;
 
 model::closed_set! {

@@ -1,8 +1,8 @@
 //! The documentation of `outputs.*`.
 
-use super::ExampleChange::{All, Front, Section};
+use super::ExampleChange::{All, Command, Front, Section};
 use super::example::{accepted, rejected};
-use super::{RuleDoc, RuleSeverity, TEXT};
+use super::{ExampleChange, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 pub(super) static PATH: RuleDoc = RuleDoc {
@@ -122,5 +122,93 @@ pub(super) static DUPLICATE: RuleDoc = RuleDoc {
             ]),
         ),
         accepted("one file", Section("Output Expectations", "* **/out/output.json** the means")),
+    ],
+};
+
+/// A folder as the only input, and a script of it.
+const FOLDER: ExampleChange = All(&[
+    Front("inputs", "inputs:\n  - name: \"repo/\"\n    sha256: \"«a1 × 32»\""),
+    Command("python fix.py"),
+    Section("Input Files", "- /in/repo/"),
+]);
+
+/// The outputs of a request: its patch, and these lines after it.
+macro_rules! patch {
+    ($more:literal) => {
+        concat!(
+            "outputs_expected:\n  - path: \"changes.patch\"\n    description: \"the changes\"\n    \
+             x-patch-of: \"repo/\"",
+            $more
+        )
+    };
+}
+
+pub(super) static PATCH: RuleDoc = RuleDoc {
+    code: Code::OutputsPatch,
+    severity: RuleSeverity::Error,
+    decided_by: TEXT,
+    source: "docs/writing-requests.md",
+    why: "TOOL-EXEC compares one declared folder with the tool's copy of it, /out/work. Another \
+          output there would be part of the patch.",
+    remedy: "Give one output `x-patch-of`, with the name of a folder of `inputs`: `repo/`. Write \
+             no other output to `work/`.",
+    examples: &[
+        rejected(
+            "a file instead of a folder",
+            Front(
+                "outputs_expected",
+                "outputs_expected:\n  - path: \"output.json\"\n    description: \"the means\"\n    \
+                 x-patch-of: \"input.csv\"",
+            ),
+        ),
+        rejected(
+            "a folder that is not declared",
+            All(&[
+                Command("python /in/script.py /in/input.csv"),
+                Front("outputs_expected", patch!("")),
+                Section("Output Expectations", "- /out/changes.patch"),
+            ]),
+        ),
+        rejected(
+            "two patches",
+            All(&[
+                FOLDER,
+                Front(
+                    "outputs_expected",
+                    patch!(
+                        "\n  - path: \"again.patch\"\n    description: \"the same\"\n    \
+                         x-patch-of: \"repo/\""
+                    ),
+                ),
+                Section("Output Expectations", "- /out/changes.patch\n- /out/again.patch"),
+            ]),
+        ),
+        rejected(
+            "another output in the copy",
+            All(&[
+                FOLDER,
+                Front(
+                    "outputs_expected",
+                    patch!("\n  - path: \"work/report.txt\"\n    description: \"a report\""),
+                ),
+                Section("Output Expectations", "- /out/changes.patch\n- /out/work/report.txt"),
+            ]),
+        ),
+        accepted(
+            "the changes to a folder",
+            All(&[
+                FOLDER,
+                Front("outputs_expected", patch!("")),
+                Section("Output Expectations", "- /out/changes.patch"),
+            ]),
+        ),
+        accepted(
+            "a text that names the copy",
+            All(&[
+                FOLDER,
+                Front("outputs_expected", patch!("")),
+                Section("Output Expectations", "- /out/changes.patch: of /out/work/src"),
+            ]),
+        ),
     ],
 };

@@ -36,6 +36,15 @@ pub(super) fn read(fields: &FrontMatterFields<'_>, report: &mut Report) -> Optio
     Some(found)
 }
 
+/// Returns the names of the fixed files and folders.
+pub(super) fn fixed_names(found: &[ReadInput]) -> Vec<&str> {
+    let fixed = found.iter().filter_map(|read| match &read.input {
+        StandingInput::Fixed(fixed) => Some(fixed.name()),
+        StandingInput::Slot(_) => None,
+    });
+    fixed.collect()
+}
+
 fn slot(item: &FrontMatterFields<'_>, report: &mut Report) -> Option<InputSlot> {
     item.refuse_unknown(&["slot", "name", "kind", "count", "bytes_max"], false, report);
     let name = parameters::name(item, "slot", report);

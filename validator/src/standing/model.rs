@@ -3,9 +3,10 @@
 
 use model::{EnvironmentReference, Language, Sha256, StandingId, StandingReference, UtcTime};
 
-use crate::declarations::{ExpectedOutput, Input, is_plain_path};
+use crate::declarations::{Input, is_plain_path};
 use crate::limits::CpuCores;
 use crate::network::Network;
+use crate::outputs::ExpectedOutput;
 use crate::request::Constraint;
 use crate::risk::{RiskLevel, Sensitivity};
 

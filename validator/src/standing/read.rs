@@ -15,12 +15,13 @@ use super::words::{self, ReadWord};
 use crate::check_context::{CheckContext, ProseRules};
 use crate::code::Code;
 use crate::confusable;
-use crate::declarations;
+use crate::declarations::Declarations;
 use crate::document::{REQUEST_FRONT_MATTER_MAX, RequestDocument};
 use crate::extension;
 use crate::fields::FrontMatterFields;
 use crate::limits::RequestedLimits;
 use crate::network::Network;
+use crate::outputs::{self, DeclaredOutput};
 use crate::prose;
 use crate::report::Report;
 use crate::request::Constraint;
@@ -169,7 +170,7 @@ struct StandingFrontMatter {
     runs_code_of_inputs: Option<bool>,
     inputs: Option<Vec<ReadInput>>,
     parameters: Option<Vec<ReadParameter>>,
-    outputs: declarations::Declarations<String>,
+    outputs: Declarations<DeclaredOutput>,
     constraints: Option<Vec<Constraint>>,
     risk: Option<WithSpan<RiskLevel>>,
     sensitivity: Option<Sensitivity>,
@@ -199,7 +200,7 @@ impl StandingFrontMatter {
         }
         let approved = approval(fields, "approved_utc", context, report)
             .and_then(|text| timestamp("approved_utc", text, report));
-        Self {
+        let front = Self {
             id: id(fields, context, report),
             created: created.map(|at| at.value),
             approved_by: approved_by.map(|name| name.value.to_owned()),
@@ -220,13 +221,16 @@ impl StandingFrontMatter {
             runs_code_of_inputs: flag(fields, "runs_code_of_inputs", report),
             inputs: inputs::read(fields, report),
             parameters: parameters::read(fields, report),
-            outputs: declarations::outputs(fields, report),
+            outputs: outputs::read(fields, report),
             constraints: constraints(fields, report),
             risk: choose(fields, "risk", report),
             sensitivity: choose(fields, "sensitivity", report).map(|it| it.value),
             examples: examples::read(fields, report),
             spot: fields.spot(),
-        }
+        };
+        let fixed = front.inputs.as_deref().map(inputs::fixed_names);
+        outputs::check_patch(fixed.as_deref(), &front.outputs, report);
+        front
     }
 
     /// Checks what depends on several keys, and returns the terms if nothing is missing.
@@ -264,7 +268,7 @@ impl StandingFrontMatter {
             inputs: inputs.into_iter().map(|read| read.input).collect(),
             parameters: parameters.into_iter().map(|read| read.parameter).collect(),
             words: words.into_iter().map(|read| read.word).collect(),
-            outputs: declarations::complete_outputs(self.outputs)?,
+            outputs: outputs::complete(self.outputs)?,
             constraints: self.constraints?,
             risk: self.risk?.value,
             sensitivity: self.sensitivity?,

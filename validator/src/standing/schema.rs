@@ -9,8 +9,8 @@ use super::model::TextAlphabet;
 use super::parameters::{CHARS_MAX, CHOICES_MAX};
 use super::read::{BYTES_MAX, REQUEST_TYPE, USES_MAX};
 use crate::json_schema::{
-    DATE, STAMP, TIME, cores, described, environment, host, input_name, list, one_of, path, record,
-    sentence_schema, text, whole,
+    DATE, STAMP, TIME, cores, described, environment, host, input_name, list, one_of, output,
+    record, sentence_schema, text, whole,
 };
 use crate::limits::{MEMORY_MIB_MAX, TIME_SEC_MAX};
 use crate::network::NetworkAccess;
@@ -70,10 +70,7 @@ fn value_of(key: StandingKey) -> Value {
         StandingKey::RunsCodeOfInputs => json!({ "type": "boolean" }),
         StandingKey::Inputs => list(json!({ "anyOf": [fixed(), slot()] })),
         StandingKey::Parameters => list(parameter()),
-        StandingKey::OutputsExpected => list(record(&[
-            ("path", text(&format!("^(/out/)?{}$", path()))),
-            ("description", json!({ "type": "string" })),
-        ])),
+        StandingKey::OutputsExpected => list(output()),
         StandingKey::Risk => one_of(RiskLevel::TEXTS),
         StandingKey::Sensitivity => one_of(Sensitivity::TEXTS),
         StandingKey::Constraints => {

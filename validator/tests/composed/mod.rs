@@ -122,9 +122,20 @@ fn outputs() -> impl Strategy<Value = Vec<ComposedOutput>> {
         let output = |(path, description): (String, String)| ComposedOutput {
             path: line(&path),
             description,
+            patch_of: None,
         };
         paths.into_iter().zip(descriptions).map(output).collect()
     })
+}
+
+/// Makes the first output the patch of the first folder, if both exist.
+fn with_patch(outputs: Vec<ComposedOutput>, inputs: &[ComposedInput]) -> Vec<ComposedOutput> {
+    let folder = inputs.iter().map(|input| input.name.as_str()).find(|name| name.ends_with('/'));
+    let mut outputs = outputs;
+    if let (Some(folder), Some(first)) = (folder, outputs.first_mut()) {
+        first.patch_of = Some(folder.to_owned());
+    }
+    outputs
 }
 
 fn hosts() -> impl Strategy<Value = Vec<OneLine>> {
@@ -240,8 +251,12 @@ prop_compose! {
         (inputs, outputs_expected, constraints) in (inputs(), outputs(), constraints()),
         arguments in arguments(),
         risk in risk(),
-        environment in option::of(environment()),
+        (environment, has_patch) in (option::of(environment()), any::<bool>()),
     ) -> Composition {
+        let outputs_expected = match has_patch {
+            true => with_patch(outputs_expected, &inputs),
+            false => outputs_expected,
+        };
         Composition {
             id: id.parse().unwrap(),
             created,
@@ -309,6 +324,7 @@ pub(crate) fn accepted_texts() -> Vec<String> {
     let open = open.replace("rationale:` none", "rationale:` reads **tables** of A.org");
     let list = "network_allowlist: [A.org, \"a.org:8443\", 10.0.0.1]";
     texts.push(open.replace("network_allowlist: []", list));
+    texts.push(support::with_patch("input.csv/"));
     for line in [
         "python script.py '`id`' 'a*b' '$HOME' \"a\\$b\"",
         "python\tscript.py   --a=b  x=1 '' \"it's\" a\\ b",

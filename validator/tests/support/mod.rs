@@ -110,6 +110,15 @@ pub(crate) fn command(line: &str) -> String {
     with(&format!("\n{COMMAND}\n"), &format!("\n{line}\n"))
 }
 
+/// Returns the valid request with its table as a folder, and its output as the patch of this
+/// folder. The script is named by its whole path, because the tool starts in the folder's copy.
+pub(crate) fn with_patch(folder: &str) -> String {
+    let output = "path: \"output.json\"\n";
+    with("name: \"input.csv\"", "name: \"input.csv/\"")
+        .replace(output, &format!("{output}    x-patch-of: \"{folder}\"\n"))
+        .replace("-u script.py", "-u /in/script.py")
+}
+
 /// Asserts that replacing `from` by `to` gives exactly these error codes (space-separated).
 #[track_caller]
 pub(crate) fn expect(from: &str, to: &str, codes: &str) {

@@ -36,6 +36,8 @@ the same digest. The kind is detected by the name:
   a directory        directory       copied: files, directories and links inside
 The programs run with your rights and the network, without scripts of packages. Of your environment
 they get only PATH, proxies, certificates, and the index or registry with its cache.
+A signed record states source, installer, times and digest. A record that verifies stays, unless
+--sign-key names another key.
 Exit status: 0 stored; 1 a program failed; 2 the source was refused; 3 a program is missing, or a
 usage or internal error. With --format json, stdout is one object: that of `toolexec env list`.")]
 pub(crate) struct EnvironmentBuildCommand {
@@ -54,6 +56,10 @@ pub(crate) struct EnvironmentBuildCommand {
     /// End a program that takes longer than this, in seconds
     #[arg(long = "time-max", value_name = "SECONDS", default_value_t = BUILD_TIME_SEC)]
     time_sec: u64,
+    /// Sign the build record with this OpenSSH private key: Ed25519 or ECDSA P-256, without a
+    /// passphrase [default: the result key of the state directory, if you can read it]
+    #[arg(long, value_name = "FILE")]
+    sign_key: Option<PathBuf>,
     #[command(flatten)]
     store: EnvironmentStoreOption,
     /// Print in this format
@@ -73,12 +79,12 @@ pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, Environm
         python: &args.python,
         time_max: Duration::from_secs(args.time_sec),
     };
-    let built = wanted.build(&args.store.create()?)?;
+    let built = wanted.build(&args.store.create()?, args.sign_key.as_deref())?;
     match args.format {
         Format::Human => output::line(row::summary(&built.environment))?,
         Format::Json => output::line(row::json(&built.environment))?,
     }
-    built.note_left_out();
+    built.note_facts();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,6 +12,8 @@ use trees::{BuildFacts, Environment, EnvironmentName, EnvironmentStore};
 use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
 use super::progress::{EnvironmentProgress, LeftOut};
+use super::signals::interrupt_by_signals;
+use super::signer::{BuildSigner, FinishedBuild};
 use crate::failure::Failure;
 use crate::{clock, output};
 
@@ -34,13 +36,18 @@ pub(in crate::commands) struct EnvironmentBuild<'a> {
 pub(super) struct BuiltEnvironment {
     pub(super) environment: Environment,
     left_out: LeftOut,
+    /// The reason why its build is not signed.
+    unsigned: Option<String>,
 }
 
 impl EnvironmentBuild<'_> {
+    /// Builds it, stores it, and signs the record of the build.
     pub(super) fn build(
         &self,
         store: &EnvironmentStore,
+        sign_key: Option<&Path>,
     ) -> Result<BuiltEnvironment, EnvironmentCommandError> {
+        let (signer, started) = (BuildSigner::open(store, sign_key)?, clock::now());
         let draft = store.draft(draft_name()?)?;
         // A second draft, so that it is removed as the first one if the build is interrupted.
         let scratch = store.draft(draft_name()?)?;
@@ -58,7 +65,10 @@ impl EnvironmentBuild<'_> {
         let stored = store.add(draft, &built.content, &facts, &TREE_LIMITS);
         let left_out = progress.left_out();
         drop(progress);
-        Ok(BuiltEnvironment { environment: stored?, left_out })
+        let environment = stored?;
+        let finished = FinishedBuild { facts: &facts, installer: built.installer, started };
+        let unsigned = signer.sign(store, &environment, finished)?;
+        Ok(BuiltEnvironment { environment, left_out, unsigned })
     }
 
     fn tools(&self, scratch: &Path) -> Result<SourceTools, Failure> {
@@ -68,18 +78,25 @@ impl EnvironmentBuild<'_> {
             variables: env::vars_os().collect(),
             time_max: self.time_max,
             limits: UnpackLimits::default(),
+            interrupt: interrupt_by_signals()?,
         })
     }
 }
 
 impl BuiltEnvironment {
-    /// Prints the numbers of programs that cannot be named by one word and of variables that are
-    /// not set, if there are any.
-    pub(super) fn note_left_out(&self) {
+    /// Prints the reason why the build is not signed, and the numbers of programs that cannot be
+    /// named by one word and of variables that are not set, if there are any.
+    pub(super) fn note_facts(&self) {
         let (name, LeftOut { programs, variables }) = (&self.environment.name, self.left_out);
         if programs > 0 {
             output::note(format_args!(
                 "{name}: {programs} programs did not fit into its list; help: name them by path"
+            ));
+        }
+        if let Some(why) = &self.unsigned {
+            output::note(format_args!(
+                "{name}: the build is not signed: {why}; help: name a key with --sign-key of \
+                 `toolexec env build`"
             ));
         }
         if variables > 0 {

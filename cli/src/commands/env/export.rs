@@ -19,7 +19,8 @@ use crate::output;
 #[command(after_help = "\
 Example: toolexec env export charts ./exported
 
-Copies the environment to DIRECTORY/sha256-DIGEST/, after it computed the digest from the files.
+Copies the environment to DIRECTORY/sha256-DIGEST/, after it computed the digest from the files,
+with its signed build record.
 Copy DIRECTORY to another host, and run `toolexec env import DIRECTORY` there.
 Exit status: 0 copied; 2 no such environment, or its files changed; 3 usage or internal error.
 With --format json, stdout is one object: that of `toolexec env list` with \"path\".")]

@@ -13,6 +13,8 @@ mod progress;
 mod rm;
 mod row;
 mod show;
+mod signals;
+mod signer;
 mod transfer;
 mod verify;
 
@@ -34,6 +36,7 @@ use self::verify::EnvironmentVerifyCommand;
 use crate::failure::Failure;
 
 pub(in crate::commands) use self::builder::{BUILD_PYTHON, BUILD_TIME_SEC, EnvironmentBuild};
+pub(in crate::commands) use self::signals::release_signals;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -94,9 +97,9 @@ pub(in crate::commands) fn build_for_run(
     wanted: &EnvironmentBuild<'_>,
 ) -> Result<Result<Environment, ExitCode>, Failure> {
     let store = EnvironmentStore::create(store).map_err(EnvironmentCommandError::from);
-    match store.and_then(|store| wanted.build(&store)) {
+    match store.and_then(|store| wanted.build(&store, None)) {
         Ok(built) => {
-            built.note_left_out();
+            built.note_facts();
             Ok(Ok(built.environment))
         }
         Err(error) => error.report().map(Err),

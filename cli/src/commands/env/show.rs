@@ -11,7 +11,7 @@ use trees::Environment;
 use super::args::EnvironmentStoreOption;
 use super::error::EnvironmentCommandError;
 use super::row;
-use crate::args::Format;
+use crate::args::{Format, SignedBuild};
 use crate::output::figures::{age, count, size};
 use crate::{clock, output};
 
@@ -20,11 +20,11 @@ use crate::{clock, output};
 Example: toolexec env show charts
 
 Prints the reference of the environment, its programs, variables, required runtimes, sources, size
-and age, and whether it was imported. Its files are not read: `toolexec env verify` compares them
-with the digest.
+and age, the key that signed its build, and whether it was imported. Its files are not read:
+`toolexec env verify` compares them with the digest.
 Exit status: 0 shown; 2 no such environment; 3 usage or internal error.
 With --format json, stdout is one object: that of `toolexec env list` with \"programs\",
-\"variables\", \"imported\" and \"path\".")]
+\"variables\", \"imported\", \"build_record\" and \"path\".")]
 pub(crate) struct EnvironmentShowCommand {
     /// Select it by name, NAME@sha256:DIGEST, sha256:DIGEST, or 12 or more digits of the digest
     #[arg(value_name = "NAME")]
@@ -37,14 +37,17 @@ pub(crate) struct EnvironmentShowCommand {
 }
 
 pub(super) fn show(args: &EnvironmentShowCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let environment = args.store.open()?.find(&args.name)?;
+    let store = args.store.open()?;
+    let environment = store.find(&args.name)?;
+    let signed = SignedBuild::read(&store, environment.sha256);
     match args.format {
-        Format::Human => output::text(&human(&environment))?,
+        Format::Human => output::text(&human(&environment, &signed))?,
         Format::Json => {
             let mut object = row::json(&environment);
             object["programs"] = entries(&environment.content.programs);
             object["variables"] = entries(&environment.content.variables);
             object["imported"] = environment.imported.into();
+            object["build_record"] = signed.json();
             object["path"] = output::path(&environment.path).into();
             output::line(object)?;
         }
@@ -56,7 +59,7 @@ fn entries(map: &BTreeMap<String, String>) -> serde_json::Value {
     serde_json::json!(map)
 }
 
-fn human(environment: &Environment) -> String {
+fn human(environment: &Environment, signed: &SignedBuild) -> String {
     let Environment { content, build, .. } = environment;
     let (kind, file) = (escape_line(&build.source.kind), escape_line(&build.source.file));
     let mut lines = vec![
@@ -66,9 +69,13 @@ fn human(environment: &Environment) -> String {
         format!("             sha256:{}", build.source.sha256),
         format!("built        {}, {}", build.built, age(build.built, clock::now())),
         format!("builder      uid {}", build.uid),
+        format!("signed by    {}", signed.signer()),
         format!("size         {}", sizes(environment)),
         format!("directory    {}", escape_line(&environment.path.display().to_string())),
     ];
+    for fact in signed.facts().into_iter().flatten() {
+        lines.push(format!("signed       {}", escape_line(&fact)));
+    }
     if environment.imported {
         lines.push("imported     yes; another store states source, time and builder".to_owned());
     }

@@ -1,14 +1,17 @@
 //! Copies an environment from one store into another. The digest of the copy is computed from its
 //! files and must be the one that the environment has, so a changed environment is never stored.
-//! No digest covers the facts of the build: the copy is marked, and only people read its facts.
+//! No digest covers the facts of the build: the copy is marked, and only people read its facts. The
+//! signed record of the original builder is copied too, if its subject is this digest.
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
 
+use records::verify_build_record;
 use trees::{Environment, EnvironmentStore, LinkRule, StoreError, copy_tree};
 
 use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
+use crate::args::SignedBuild;
 use crate::failure::Failure;
 
 /// The tree of an environment in its directory, for messages.
@@ -20,13 +23,34 @@ pub(super) fn transfer(
     environment: &Environment,
     to: &EnvironmentStore,
 ) -> Result<Environment, EnvironmentCommandError> {
-    let draft = to.draft(draft_name()?)?;
     let Environment { sha256, content, build, .. } = environment;
+    let record = checked_record(from, environment)?;
+    let draft = to.draft(draft_name()?)?;
     // By handle: the tree of an exported environment may be a link.
     let tree = from.open_unverified_tree(*sha256)?;
     let copy = File::open(draft.tree()).map_err(Failure::io(draft.tree()))?;
     // The store refuses a link that the kind of the environment does not allow.
     copy_tree(tree.as_fd(), copy.as_fd(), LinkRule::Root, &TREE_LIMITS, &mut |_| {})
         .map_err(|error| StoreError::Tree { path: environment.path.join(TREE), error })?;
-    Ok(to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?)
+    let stored = to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?;
+    let keeps_own = || matches!(SignedBuild::read(to, *sha256), SignedBuild::Verified(_));
+    if let Some(record) = record.filter(|_| !keeps_own()) {
+        to.put_build_record(*sha256, &record)?;
+    }
+    Ok(stored)
+}
+
+/// Reads the signed record of the original builder, if there is one. It must be about this digest.
+fn checked_record(
+    from: &EnvironmentStore,
+    environment: &Environment,
+) -> Result<Option<Vec<u8>>, EnvironmentCommandError> {
+    let Some(record) = from.build_record(environment.sha256)? else { return Ok(None) };
+    match verify_build_record(&record, environment.sha256) {
+        Ok(_) => Ok(Some(record)),
+        Err(error) => Err(EnvironmentCommandError::Refused(format!(
+            "{}: the build record does not verify: {error}; help: get it from its builder again",
+            environment.reference()
+        ))),
+    }
 }

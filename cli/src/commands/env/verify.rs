@@ -11,15 +11,16 @@ use trees::{Environment, EnvironmentStore, ListedEnvironments, StoreError};
 use super::args::EnvironmentStoreOption;
 use super::error::{EnvironmentCommandError, is_refusal};
 use super::row;
-use crate::args::Format;
+use crate::args::{Format, SignedBuild};
 use crate::output;
 
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec env verify charts
 
-Computes the digest of each named environment from its files, or of every one of the store.
-Exit status: 0 all have their digest; 1 at least one differs; 2 no such environment; 3 usage or
+Computes the digest of each named environment from its files, or of every one of the store, and
+verifies the signature of its build record, if it has one.
+Exit status: 0 all verify; 1 at least one does not; 2 no such environment; 3 usage or
 internal error.
 With --format json, each line of stdout is one object: {\"environment\",\"verified\",\"problem\"}.")]
 pub(crate) struct EnvironmentVerifyCommand {
@@ -66,14 +67,15 @@ fn selected(
     Ok(found)
 }
 
-/// Prints the result for one environment, and returns whether its files have its digest.
+/// Prints the result for one environment, and returns whether its files have its digest and its
+/// build record, if it has one, verifies.
 fn verify_one(
     store: &EnvironmentStore,
     (sha256, environment): &SelectedEnvironment,
     format: Format,
 ) -> Result<bool, EnvironmentCommandError> {
     let problem = match store.verify_stored(*sha256) {
-        Ok(_) => None,
+        Ok(_) => record_problem(store, *sha256, environment.as_ref()),
         Err(error) if is_refusal(&error) || is_unreadable(&error, environment.as_ref()) => {
             Some(error.to_string())
         }
@@ -96,6 +98,19 @@ fn verify_one(
         }))?,
     }
     Ok(problem.is_none())
+}
+
+/// Returns the reason why the signed record of the build does not verify, if there is one.
+fn record_problem(
+    store: &EnvironmentStore,
+    sha256: Sha256,
+    environment: Option<&Environment>,
+) -> Option<String> {
+    let SignedBuild::Unverified(why) = SignedBuild::read(store, sha256) else { return None };
+    Some(format!(
+        "environment {}: the build record does not verify: {why}; help: build or import it again",
+        row::label(sha256, environment)
+    ))
 }
 
 /// Returns whether a file of an environment is missing, so that its facts cannot be read.

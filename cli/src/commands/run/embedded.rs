@@ -17,6 +17,7 @@ use spool::{Spool, SpoolPaths};
 use crate::args::HostOptions;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
+use crate::commands::env::release_signals;
 use crate::failure::Failure;
 use crate::output::progress::{self, OutputFollower, ProgressLine, ProgressThread, ToolOutput};
 use crate::output::{self, human};
@@ -125,6 +126,7 @@ pub(in crate::commands) fn open_host_with(
 
 /// Makes Ctrl-C cancel the run and record it. A second Ctrl-C ends the program.
 pub(in crate::commands) fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+    release_signals();
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let registered =

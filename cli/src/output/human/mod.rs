@@ -2,6 +2,7 @@
 //! the fix. Untrusted text must never be printed unescaped.
 
 pub(crate) mod decode;
+mod patch_text;
 mod snippet;
 pub(crate) mod source;
 
@@ -13,6 +14,8 @@ use annotate_snippets::renderer::DEFAULT_LINE_NUM_STYLE;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet as Marked};
 use model::escape_line;
 use validator::{Code, Severity, Violation, withholding_code};
+
+pub(crate) use patch_text::patch_text;
 
 use crate::output;
 use crate::output::human::snippet::Snippet;

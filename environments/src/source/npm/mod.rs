@@ -13,8 +13,9 @@ use trees::{EnvironmentContent, EnvironmentKind, SourceFacts};
 
 use super::document::{SourceDocument, remove_file, write_new};
 use super::error::SourceError;
+use super::installer::installer;
 use super::kind::SourceKind;
-use super::model::{BuildEvent, BuiltTree, SourceStep, SourceTools};
+use super::model::{BuildEvent, BuiltTree, SourceInstaller, SourceStep, SourceTools};
 use super::program::{command, find, run};
 use super::programs::ProgramList;
 
@@ -41,7 +42,7 @@ pub(super) fn build(
     events(BuildEvent::Step(SourceStep::Installing));
     write_new(&into.join(LOCK), &document.bytes)?;
     write_new(&into.join(MANIFEST), &manifest.bytes)?;
-    install(into, tools)?;
+    let installer = install(into, tools)?;
     // npm installs a package without its digest if the lock file only claims that it is bundled.
     lock::check(INSTALLED, SourceDocument::read(&into.join(INSTALLED))?.text()?)?;
     for name in [LOCK, MANIFEST, INSTALLED] {
@@ -57,16 +58,18 @@ pub(super) fn build(
     };
     let kind = SourceKind::PackageLock.as_str().to_owned();
     let SourceDocument { name: file, sha256, .. } = document;
-    Ok(BuiltTree { content, source: SourceFacts { kind, file, sha256 } })
+    let source = SourceFacts { kind, file, sha256 };
+    Ok(BuiltTree { content, source, installer: Some(installer) })
 }
 
-fn install(into: &Path, tools: &SourceTools) -> Result<(), SourceError> {
+fn install(into: &Path, tools: &SourceTools) -> Result<SourceInstaller, SourceError> {
     let Some(npm) = find("npm", tools) else {
         return Err(SourceError::missing("npm: not on PATH", "install npm"));
     };
     let mut install = command(&npm, tools)?;
     install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]);
-    run(install.current_dir(into), "npm ci", tools).map(drop)
+    run(install.current_dir(into), "npm ci", tools)?;
+    installer("npm", &mut command(&npm, tools)?, tools)
 }
 
 /// Returns the major version of the interpreter in the sandbox.

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use super::interpreter::PythonInterpreter;
 use crate::source::error::SourceError;
-use crate::source::model::SourceTools;
+use crate::source::installer::installer;
+use crate::source::model::{SourceInstaller, SourceTools};
 use crate::source::program::{command, find, run, run_to_end};
 
 /// Installs the requirements in the file into an empty directory.
@@ -15,13 +16,18 @@ pub(super) fn install(
     into: &Path,
     python: &PythonInterpreter,
     tools: &SourceTools,
-) -> Result<(), SourceError> {
-    let (mut installer, what) = match find("uv", tools) {
-        Some(uv) => (uv_install(&uv, python, tools)?, "uv pip install".to_owned()),
+) -> Result<SourceInstaller, SourceError> {
+    let uv = find("uv", tools);
+    let (mut install, what) = match &uv {
+        Some(uv) => (uv_install(uv, python, tools)?, "uv pip install".to_owned()),
         None => (pip_install(python, tools)?, format!("{} -m pip", python.path.display())),
     };
-    installer.arg("--target").arg(into).arg("-r").arg(file);
-    run(&mut installer, &what, tools).map(drop)
+    install.arg("--target").arg(into).arg("-r").arg(file);
+    run(&mut install, &what, tools)?;
+    match uv {
+        Some(uv) => installer("uv", &mut command(&uv, tools)?, tools),
+        None => installer("pip", &mut pip(python, tools)?, tools),
+    }
 }
 
 fn uv_install(

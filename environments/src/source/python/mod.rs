@@ -47,7 +47,7 @@ pub(super) fn build(
     let file = tools.scratch.join("requirements.txt");
     write_new(&file, requirements::render(&requirements).as_bytes())?;
     events(BuildEvent::Step(SourceStep::Installing));
-    install::install(&file, into, &python, tools)?;
+    let installer = install::install(&file, into, &python, tools)?;
     tidy::tidy(into)?;
     scripts::replace_interpreters(&into.join("bin"), &python.path)?;
     events(BuildEvent::Step(SourceStep::Compiling));
@@ -61,7 +61,8 @@ pub(super) fn build(
         needs: BTreeMap::from([("python".to_owned(), python.version)]),
     };
     let SourceDocument { name: file, sha256, .. } = document;
-    Ok(BuiltTree { content, source: SourceFacts { kind: kind.as_str().to_owned(), file, sha256 } })
+    let source = SourceFacts { kind: kind.as_str().to_owned(), file, sha256 };
+    Ok(BuiltTree { content, source, installer: Some(installer) })
 }
 
 /// Compiles byte code, which the sandbox cannot store. A file with an error of syntax stays as it

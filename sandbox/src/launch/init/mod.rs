@@ -8,6 +8,7 @@ mod model;
 mod receive;
 mod rights;
 mod tool;
+mod work_copy;
 
 use std::fs::{self, File};
 use std::io::Write;

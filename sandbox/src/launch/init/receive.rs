@@ -1,5 +1,5 @@
-//! The messages that init receives from its launcher: a plan, then a command. `None` means that the
-//! launcher closed the channel, or that the sandbox must end.
+//! The messages that init receives from its launcher: a plan, perhaps a folder to copy, then a
+//! command. `None` means that the launcher closed the channel, or that the sandbox must end.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::super::Failed;
 use super::model::{InitContext, ReceivedPlan};
-use crate::messages::ToInit;
+use super::work_copy::copy_folder;
+use crate::messages::{FromInit, ToInit};
 use crate::plan::{ExecSpec, SandboxNetwork};
 use crate::wire;
 
@@ -41,25 +42,39 @@ pub(super) fn receive_plan(birth: &InitContext<'_>) -> Result<Option<ReceivedPla
     Ok(Some(ReceivedPlan { plan, runtime_mounts, evidence, inputs, network, trees: fds.collect() }))
 }
 
-/// Waits for the command. `lifeline` is the socket to the daemon: without the daemon no command
-/// will come, even if the launcher cannot report that.
+/// Waits for the command, and copies the folder that the launcher names before, if any. `lifeline`
+/// is the socket to the daemon: without the daemon no command will come, even if the launcher
+/// cannot report that.
 pub(super) fn receive_exec(
     birth: &InitContext<'_>,
     lifeline: &OwnedFd,
 ) -> Result<Option<Box<ExecSpec>>, Failed> {
     loop {
+        if !wait_for_message(birth, lifeline)? {
+            return Ok(None);
+        }
+        match receive(birth)? {
+            None => return Ok(None),
+            Some((ToInit::Go(order), _)) => return Ok(Some(order)),
+            Some((ToInit::CopyWork(folder), _)) => {
+                copy_folder(&folder)?;
+                wire::send(&birth.channel, &FromInit::WorkCopied.encode(), &[])
+                    .map_err(Failed::at("report the copy of the folder"))?;
+            }
+            Some(_) => return Err(Failed::here("launcher: unexpected message")),
+        }
+    }
+}
+
+/// Returns false if the daemon is gone.
+fn wait_for_message(birth: &InitContext<'_>, lifeline: &OwnedFd) -> Result<bool, Failed> {
+    loop {
         let mut waited =
             [PollFd::new(&birth.channel, PollFlags::IN), PollFd::new(lifeline, PollFlags::empty())];
         match poll(&mut waited, None) {
-            Ok(_) if !waited[1].revents().is_empty() => return Ok(None),
-            Ok(_) => break,
+            Ok(_) => return Ok(waited[1].revents().is_empty()),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(errno).map_err(Failed::at("wait for the command")),
         }
-    }
-    match receive(birth)? {
-        None => Ok(None),
-        Some((ToInit::Go(order), _)) => Ok(Some(order)),
-        Some(_) => Err(Failed::here("launcher: unexpected message")),
     }
 }

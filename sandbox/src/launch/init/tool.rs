@@ -53,7 +53,8 @@ fn become_tool(
     streams: &ToolStreams,
 ) -> io::Result<()> {
     rustix::process::setsid()?;
-    rustix::process::chdir("/in")?;
+    let directory = if order.work.is_some() { "/out/work" } else { "/in" };
+    rustix::process::chdir(directory)?;
     nix::unistd::dup2_stdin(null)?;
     nix::unistd::dup2_stdout(&streams.stdout)?;
     nix::unistd::dup2_stderr(&streams.stderr)?;

@@ -9,10 +9,9 @@ use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, pidfd_send_signal};
 
-use super::super::collector;
+use super::super::collector::{self, WorkOriginal};
 use super::super::inner_fds::InnerFds;
-use super::model::SandboxSupervisor;
-use crate::plan::Limits;
+use super::model::{SandboxSupervisor, StartedTool};
 use crate::process::{ProcessState, ends_within};
 use crate::sys::ClonedChild;
 
@@ -22,11 +21,14 @@ const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
 const KILL_TIME_MAX: Duration = Duration::from_secs(2);
 
 impl SandboxSupervisor<'_> {
-    pub(super) fn collect(&self, windows: &InnerFds, limits: &Limits) -> io::Result<()> {
+    pub(super) fn collect(&self, windows: &InnerFds, started: &StartedTool) -> io::Result<()> {
+        let inputs = windows.inputs();
+        let work = started.work.as_ref().map(|folder| WorkOriginal { inputs, folder });
         let ClonedChild { pid, pidfd } = collector::fork(
             windows.out(),
+            work,
             &self.evidence,
-            limits,
+            &started.limits,
             self.process.identity,
             self.process.mode,
             &self.base_root.filters,

@@ -81,7 +81,7 @@ impl SandboxSupervisor<'_> {
     /// Waits for the end of the tree, or ends it because of a limit. Returns init's report.
     fn enforce_limits(
         &mut self,
-        &StartedTool { ref limits, at: started }: &StartedTool,
+        &StartedTool { ref limits, at: started, .. }: &StartedTool,
         windows: &InnerFds,
         watch: &mut LimitWatch<'_>,
         ending: &mut FinalReport,

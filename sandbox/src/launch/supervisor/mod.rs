@@ -4,6 +4,7 @@
 //! the sandbox is killed at once: no tool may run that will not be recorded.
 
 mod collect_out;
+mod copy_work;
 mod events;
 mod limits;
 mod model;
@@ -120,8 +121,11 @@ impl SandboxSupervisor<'_> {
             Err(SessionStop::Failed(failed)) => return Err(failed),
         };
         let ending = self.watch(&started, &windows, &mut watch);
-        // Once the tool's end is known the tree is dead, and an empty `/out` stays empty.
-        let nothing_left = ending.tool.is_some() && windows.out_use().is_ok_and(|out| out.empty);
+        // Once the tool's end is known the tree is dead, and an empty `/out` stays empty. A work
+        // copy is compared even if the tool removed it.
+        let nothing_left = started.work.is_none()
+            && ending.tool.is_some()
+            && windows.out_use().is_ok_and(|out| out.empty);
         let frame = FromLauncher::Ended(Box::new(ending)).encode();
         if wire::send_at_once(self.control, &frame, &[]).is_err() {
             eprintln!("toolexec-launch: daemon: disconnected before the run ended");
@@ -130,7 +134,7 @@ impl SandboxSupervisor<'_> {
         let collected = if nothing_left {
             collector::send_empty(&self.evidence)
         } else if self.process.end() {
-            self.collect(&windows, &started.limits)
+            self.collect(&windows, &started)
         } else {
             Err(io::Error::other("a process of the tool may still run"))
         };
@@ -200,7 +204,7 @@ impl SandboxSupervisor<'_> {
         })
     }
 
-    /// Waits for the command and sets all its limits.
+    /// Waits for the command, sets all its limits, and has its folder copied.
     fn make_ready<'k>(
         &mut self,
         options: &Options,
@@ -236,6 +240,7 @@ impl SandboxSupervisor<'_> {
         };
         // The daemon must have the only copy, or the tool would wait for a proxy that has exited.
         drop(network);
+        self.copy_work(order.work.as_ref())?;
         self.send_to_daemon(&FromLauncher::Ready(in_force))?;
         // In parallel with the daemon making its intent durable.
         watch.begin();
@@ -268,7 +273,7 @@ impl SandboxSupervisor<'_> {
 
     /// Waits from `Go` until the tool's program runs, or may have run.
     fn start(&mut self, order: Box<ExecSpec>) -> Result<StartedTool, SessionStop> {
-        let limits = order.limits;
+        let (limits, work) = (order.limits, order.work.as_ref().map(|it| it.folder.clone()));
         self.denials.iter_mut().for_each(Denials::begin);
         match self.wait_event(READY_TIME_MAX, MessageSources::InitAndDaemon) {
             SandboxEvent::Daemon(ToLauncher::Go) => {}
@@ -304,7 +309,7 @@ impl SandboxSupervisor<'_> {
             }
         }
         self.send_to_daemon(&FromLauncher::Started)?;
-        Ok(StartedTool { limits, at })
+        Ok(StartedTool { limits, work, at })
     }
 
     fn send_to_daemon(&self, verb: &FromLauncher) -> Result<(), SessionStop> {

@@ -9,12 +9,14 @@ use super::super::cgroup::Alarm;
 use super::super::denials::Denials;
 use super::super::sandbox_process::SandboxProcess;
 use crate::messages::ToInit;
-use crate::plan::Limits;
+use crate::plan::{Limits, WorkFolder};
 use crate::wire;
 
 /// A tool that runs, or may have run.
 pub(super) struct StartedTool {
     pub(super) limits: Limits,
+    /// The folder of which the tool has a copy, if any.
+    pub(super) work: Option<WorkFolder>,
     pub(super) at: Instant,
 }
 

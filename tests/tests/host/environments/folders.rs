@@ -2,7 +2,7 @@
 //! when a byte or an entry is not the approved one.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -18,6 +18,7 @@ toolexec_tests::as_both!(
     a_byte_changed_after_the_approval_is_refused,
     an_added_file_is_refused,
     exec_takes_a_folder,
+    the_same_folder_is_not_copied_again,
     a_submitted_folder_keeps_its_digest,
 );
 
@@ -69,6 +70,19 @@ fn exec_takes_a_folder(bench: &Bench) {
     output.assert_code(0);
     output.assert_stderr(&["repo/: 6 files, ", "; left out: .git/, ", "Ran 1 test"]);
     assert_eq!(list(&bench.state().join("exec")), Vec::<String>::new());
+    bench.assert_nothing_left();
+}
+
+fn the_same_folder_is_not_copied_again(bench: &Bench) {
+    repository(bench);
+    let stored_inode = || {
+        exec(bench, &[&["--input", "repo"][..], &COMMAND].concat()).assert_code(0);
+        let trees = bench.state().join("input-trees");
+        let names = list(&trees);
+        assert_eq!(names.len(), 1, "{names:?}");
+        fs::metadata(trees.join(&names[0]).join("tree/run.sh")).unwrap().ino()
+    };
+    assert_eq!(stored_inode(), stored_inode());
     bench.assert_nothing_left();
 }
 

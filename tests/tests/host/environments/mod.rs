@@ -1,5 +1,5 @@
 //! Environments and folders in runs: a request names one, a run uses it, a record has it, and
-//! another host repeats the run. No test here needs a network.
+//! another host repeats the run. Only `walks` needs a network.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,13 +7,18 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod build_records;
 mod changes;
 mod folder_scene;
 mod folders;
 mod lock_files;
 mod moves;
 mod naming;
+mod patch_commands;
+mod patch_scene;
+mod patches;
 mod programs;
 mod runs;
 mod scene;
 mod test_image;
+mod walks;

@@ -3,6 +3,7 @@
 use model::{SourceSpan, quote};
 
 use crate::code::Code;
+use crate::declarations::CommandInputs;
 use crate::paths;
 use crate::report::Report;
 
@@ -10,17 +11,20 @@ use crate::report::Report;
 const ENDINGS: [&str; 6] = [".js", ".cjs", ".mjs", ".json", ".ts", ".rb"];
 
 /// The names of the declared inputs, in order. That of a folder ends with `/`.
-pub(super) struct DeclaredInputs<'i>(Vec<&'i str>);
+pub(super) struct DeclaredInputs<'i> {
+    names: Vec<&'i str>,
+    starts_in_work: bool,
+}
 
 impl<'i> DeclaredInputs<'i> {
-    pub(super) fn new(names: &[&'i str]) -> Self {
-        let mut names = names.to_vec();
+    pub(super) fn new(inputs: CommandInputs<'i>) -> Self {
+        let mut names = inputs.names.to_vec();
         names.sort_unstable();
-        Self(names)
+        Self { names, starts_in_work: inputs.starts_in_work }
     }
 
     fn declares(&self, name: &str) -> bool {
-        self.0.binary_search(&name).is_ok()
+        self.names.binary_search(&name).is_ok()
     }
 
     /// Returns true for a declared file, and for what may be in a declared folder.
@@ -32,8 +36,8 @@ impl<'i> DeclaredInputs<'i> {
 
     fn has_below(&self, folder: &str) -> bool {
         let folder = format!("{folder}/");
-        let at = self.0.partition_point(|name| *name < folder.as_str());
-        self.has(&folder) || self.0.get(at).is_some_and(|name| name.starts_with(&folder))
+        let at = self.names.partition_point(|name| *name < folder.as_str());
+        self.has(&folder) || self.names.get(at).is_some_and(|name| name.starts_with(&folder))
     }
 
     /// Returns true for a declared file, a directory of one, or /in itself.
@@ -54,12 +58,33 @@ pub(super) fn check_script(
     inputs: &DeclaredInputs<'_>,
     report: &mut Report,
 ) {
+    if inputs.starts_in_work
+        && let Some(name) = paths::relative(word)
+    {
+        return check_work_script(&name, spot, inputs, report);
+    }
     let name = paths::below_in(word).or_else(|| paths::relative(word));
     let provided = name.as_deref().is_some_and(|name| inputs.resolves(name));
     // A host path is reported as such; there is nothing to declare.
     if !provided && (name.is_some() || !word.starts_with('/')) {
         let message = format!("command: the script {} is not a declared input", quote(word));
         let hint = hint(name.as_deref());
+        report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
+    }
+}
+
+/// Checks a script by its path in /out/work. The folder may have it, so only the name of a file of
+/// /in is refused: the reader would expect that file.
+fn check_work_script(
+    name: &str,
+    spot: SourceSpan,
+    inputs: &DeclaredInputs<'_>,
+    report: &mut Report,
+) {
+    if inputs.declares(name) {
+        let hint = format!("write /in/{name}, or /out/work/{name} for a file of the folder");
+        let name = quote(name);
+        let message = format!("command: {name} is a file of /in; the tool starts in /out/work");
         report.error_hint(Code::CommandUndeclaredFile, spot, message, hint);
     }
 }
@@ -79,7 +104,8 @@ pub(super) fn check_module(
         _ => format!("{path}.py"),
     };
     let local = folder != name && inputs.has_below(folder);
-    let meant = name.ends_with(".py") || local;
+    // The folder in which the tool starts may have each module.
+    let meant = !inputs.starts_in_work && (name.ends_with(".py") || local);
     let provided = inputs.has(&file) || inputs.has_below(&path);
     if meant && !provided {
         let message = format!("command: the module {} is not a declared input", quote(name));

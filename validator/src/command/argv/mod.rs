@@ -10,6 +10,7 @@ use model::{SourceSpan, quote};
 use super::interpreter::{self, RoleKind, WordRole};
 use super::words::ShellWord;
 use crate::code::Code;
+use crate::declarations::CommandInputs;
 use crate::packages;
 use crate::paths;
 use crate::report::Report;
@@ -32,7 +33,7 @@ impl CommandWords<'_> {
 pub(crate) fn check(
     line: usize,
     words: &[ShellWord],
-    inputs: Option<&[&str]>,
+    inputs: Option<CommandInputs<'_>>,
     report: &mut Report,
 ) {
     let argv: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();

@@ -36,6 +36,11 @@ fn environment() -> EnvironmentReference {
     format!("charts@sha256:{}", Sha256::of(b"environment")).parse().unwrap()
 }
 
+fn output(path: &str, patch_of: Option<&str>) -> ComposedOutput {
+    let patch_of = patch_of.map(str::to_owned);
+    ComposedOutput { path: line(path), description: "it".into(), patch_of }
+}
+
 fn composition() -> StandingComposition {
     let words = ["python", "means.py", "/in/sales-1.csv", "7", "--by=day", "2026-02-09", "a b"];
     let longer = [words.as_slice(), &["more"]].concat();
@@ -73,7 +78,7 @@ fn composition() -> StandingComposition {
         }],
         parameters: parameters(),
         words: lines(&written),
-        outputs: vec![ComposedOutput { path: line("mean.json"), description: "it".into() }],
+        outputs: vec![output("mean.json", None)],
         constraints: lines(&crate::Constraint::SEED),
         risk: RiskLevel::Low,
         sensitivity: Sensitivity::Internal,
@@ -126,5 +131,27 @@ fn an_environment_without_its_digest_is_refused() {
         let row = rows.iter().find(|row| row.severity == Severity::Error).unwrap();
         assert_eq!(row.code, Code::FrontmatterValue, "{value}");
         assert!(row.message.starts_with("`environment`: "), "{row:?}");
+    }
+}
+
+/// A slot has files only, so a patch is always of a fixed folder.
+#[test]
+fn a_patch_is_of_a_fixed_folder() {
+    let now = at(NOW);
+    let mut of = composition();
+    of.inputs.push(ComposedInput { name: line("repo/"), sha256: Sha256::of(b"tree") });
+    let name = format!("{}.md", of.id);
+    for (folder, is_read) in [("repo/", true), ("other/", false), ("means.py/", false)] {
+        of.outputs = vec![output("changes.patch", Some(folder)), output("mean.json", None)];
+        let text = of.to_text();
+        let (rows, read) = StandingApproval::read_draft(text.as_bytes(), &name, now);
+        assert_eq!(read.is_some(), is_read, "{folder}: {rows:?}\n{text}");
+        match read {
+            Some(read) => {
+                let patches: Vec<_> = read.terms().outputs.iter().map(|it| it.patch_of()).collect();
+                assert_eq!(patches, [Some("repo/"), None]);
+            }
+            None => assert!(rows.iter().any(|row| row.code == Code::OutputsPatch), "{rows:?}"),
+        }
     }
 }

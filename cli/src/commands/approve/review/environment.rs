@@ -2,8 +2,13 @@
 
 use sandbox::plan::{PROXY_PORT, Plan, ProcView, SandboxNetwork, TmpUse};
 
-/// The tool's working directory in every runtime.
-pub(super) const WORKING_DIRECTORY: &str = "/in";
+/// The copy of the folder whose changes the run returns.
+const WORK_COPY: &str = "/out/work";
+
+/// Returns the tool's working directory, the same in every runtime.
+pub(super) fn working_directory(plan: &Plan) -> &'static str {
+    if plan.exec.work.is_some() { WORK_COPY } else { "/in" }
+}
 
 pub(super) struct SandboxPath {
     pub(super) path: String,
@@ -24,15 +29,23 @@ pub(super) fn paths(plan: &Plan) -> Vec<SandboxPath> {
         TmpUse::Data => "its files cannot be executed",
         TmpUse::Programs => "its files can be executed",
     };
+    let work = plan.exec.work.as_ref();
+    let inputs = if work.is_some() { "inputs" } else { "inputs; the working directory" };
     let mut places = vec![
-        read(WORKING_DIRECTORY.to_owned(), "inputs; the working directory".to_owned()),
+        read("/in".to_owned(), inputs.to_owned()),
         write(
             "/out",
             format!("at most {} bytes, {} files", limits.out_bytes_max, limits.out_inodes_max),
         ),
+    ];
+    places.extend(work.map(|work| {
+        let folder = work.folder.as_str();
+        write(WORK_COPY, format!("a copy of /in/{folder}; the working directory"))
+    }));
+    places.extend([
         write("/tmp", format!("at most {} bytes; {programs}", limits.tmp_bytes_max)),
         write("/dev/shm", format!("at most {} bytes", limits.shm_bytes_max)),
-    ];
+    ]);
     if let Some(root) = &runtime.root {
         let content = "its usr, bin, sbin, lib and opt replace the host's".to_owned();
         places.push(read(root.display().to_string(), content));

@@ -2,7 +2,7 @@
 
 use policies::{DecisionPreview, ExpectedVerdict};
 use sandbox::plan::Plan;
-use validator::{Request, Work, reveal_line};
+use validator::{ExpectedOutput, Request, Work, reveal_line};
 
 use super::data::ReviewData;
 use super::model::{InputTexts, ReviewVerdict};
@@ -138,9 +138,16 @@ fn files(page: &mut ReviewPage, case: &ReviewData, request: &Request) {
         page.line(format_args!("  none"));
     }
     for output in request.outputs_expected() {
-        let (path, what) = (reveal_line(output.path()), reveal_line(output.description()));
-        let path = path.strip_prefix("/out/").unwrap_or(&path).to_owned();
-        page.line(format_args!("  /out/{path}  {what}"));
+        page.line(format_args!("  /out/{}", output_text(output)));
+    }
+}
+
+/// Returns the path of an output below /out, for a patch its folder, and the author's words.
+pub(super) fn output_text(output: &ExpectedOutput) -> String {
+    let (path, what) = (reveal_line(output.path()), reveal_line(output.description()));
+    match output.patch_of() {
+        None => format!("{path}  {what}"),
+        Some(folder) => format!("{path}: the changes to {}; {what}", reveal_line(folder)),
     }
 }
 
@@ -183,7 +190,7 @@ fn environment_section(page: &mut ReviewPage, plan: &Result<Plan, String>) {
         ));
     }
     page.row("network", environment::network(plan));
-    page.row("directory", environment::WORKING_DIRECTORY);
+    page.row("directory", environment::working_directory(plan));
     for (name, value) in &plan.exec.env {
         page.line(format_args!("  {}={}", reveal_line(name), reveal_line(value)));
     }

@@ -3,7 +3,7 @@
 use policies::DecisionPreview;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
-use validator::{Request, reveal_line};
+use validator::{ExpectedOutput, Request, reveal_line};
 
 use super::data::ReviewData;
 use super::environment;
@@ -86,11 +86,7 @@ fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, 
     });
     object["environment"] = case.environment.as_ref().map_or(Value::Null, |it| it.json());
     object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
-    object["outputs"] = request
-        .outputs_expected()
-        .iter()
-        .map(|output| json!({"path": output.path(), "description": output.description()}))
-        .collect();
+    object["outputs"] = request.outputs_expected().iter().map(output_json).collect();
     object["limits"] = json!({
         "cpu_milli": {"asked": request.cpu().as_milli(), "max": most.cpu_milli},
         "memory_mb": {"asked": request.memory_limit_mb(), "max": most.memory_mb},
@@ -100,6 +96,14 @@ fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, 
         "hosts": request.network().hosts().iter().map(ToString::to_string).collect::<Vec<_>>(),
         "rationale": request.risk().network_rationale(),
     });
+}
+
+pub(super) fn output_json(output: &ExpectedOutput) -> Value {
+    json!({
+        "path": output.path(),
+        "description": output.description(),
+        "patch_of": output.patch_of(),
+    })
 }
 
 fn of_approval(case: &ReviewData, preview: &DecisionPreview) -> Value {
@@ -187,7 +191,7 @@ fn environment_json(plan: &Plan) -> Value {
     json!({
         "program": output::path(&runtime.binary),
         "argv": plan.exec.argv,
-        "directory": environment::WORKING_DIRECTORY,
+        "directory": environment::working_directory(plan),
         "environment": env.collect::<serde_json::Map<_, _>>(),
         "paths": environment::paths(plan).into_iter().map(place).collect::<Vec<_>>(),
         "network": environment::network(plan),

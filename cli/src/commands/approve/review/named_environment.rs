@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use model::{EnvironmentReference, UtcTime};
 use serde_json::{Value, json};
-use trees::Environment;
+use trees::{Environment, EnvironmentStore};
 use validator::reveal_line;
 
 use super::page::ReviewPage;
+use crate::args::SignedBuild;
 use crate::args::environment::find_in;
 use crate::clock;
 use crate::output::{self, human};
@@ -23,6 +24,8 @@ pub(crate) struct NamedEnvironment {
     store: PathBuf,
     /// The facts of its build, or the reason why this host does not have them.
     stored: Result<Environment, String>,
+    /// The signed record of its build.
+    signed: SignedBuild,
 }
 
 impl NamedEnvironment {
@@ -31,7 +34,8 @@ impl NamedEnvironment {
         let word = format!("sha256:{}", reference.sha256);
         let of = |store: &PathBuf, stored| {
             let (reference, store) = (reference.clone(), store.clone());
-            Self { reference, store, stored }
+            let signed = signed_build(&store, &stored);
+            Self { reference, store, stored, signed }
         };
         let mut unusable = None;
         for store in stores {
@@ -73,6 +77,13 @@ impl NamedEnvironment {
         page.row("store", human::name(&self.store));
         let age = age(build.built, clock::now());
         page.row("built", format_args!("{}, {age}, by uid {}", build.built, build.uid));
+        page.row("built by", self.signed.signer());
+        for fact in self.signed.facts().into_iter().flatten() {
+            page.row("signed", reveal_line(&fact));
+        }
+        if environment.imported {
+            page.row("imported", "yes: another store states source, time and uid");
+        }
     }
 
     /// Returns the facts. Those of the build are null if this host does not have them.
@@ -97,11 +108,22 @@ impl NamedEnvironment {
                 },
                 "built_utc": build.built.to_string(),
                 "uid": build.uid,
+                "imported": environment.imported,
+                "record": self.signed.json(),
                 "files": files,
                 "bytes": bytes,
             });
         }
         object
+    }
+}
+
+/// Reads the signed record of a build whose facts were found.
+fn signed_build(store: &Path, stored: &Result<Environment, String>) -> SignedBuild {
+    let Ok(environment) = stored else { return SignedBuild::Unsigned };
+    match EnvironmentStore::open(store) {
+        Ok(store) => SignedBuild::read(&store, environment.sha256),
+        Err(error) => SignedBuild::Unverified(error.to_string()),
     }
 }
 

@@ -1,13 +1,14 @@
 //! `toolexec show`: prints the state of a request and the statements of its files, not verified.
 
 mod page;
+mod patch;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use model::{UtcTime, escape_line};
 use serde_json::{Value, json};
 
@@ -23,8 +24,11 @@ use crate::failure::Failure;
 use crate::output;
 
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("of_record").args(["html", "patch"]),
+    after_help = "\
 Example: toolexec show TR-20260209-160501Z-python-stats
+         toolexec show --patch TR-20260209-160501Z-python-stats
 
 Prints the state of a request, its history so far, and the statements of its records, which are not
 verified here (`toolexec verify` does that). A unique part of an id is sufficient.
@@ -35,7 +39,13 @@ loads nothing, runs nothing, and shows untrusted data only as text. It states wh
 verifies; the page itself proves nothing. It is written to stdout or to a new FILE; an existing
 file is never replaced. Exit status: 0 verified, or no key is known; 1 not verified (the page is
 still written); 2 and 3 as above.
-  toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html")]
+  toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html
+
+--patch prints the patch that the request asked for. The record must verify; if no key of its host
+is known, a message says so. A pipe or a file gets the exact bytes, for `git apply`. On a terminal,
+control characters are shown by number. Exit status: 0 printed, or no changes; 1 not verified; 2 no
+such request, or no patch; 3 as above."
+)]
 pub(crate) struct ShowCommand {
     /// Show this request, result, or result directory
     #[arg(value_name = "ID|RESULT_DIR")]
@@ -43,14 +53,17 @@ pub(crate) struct ShowCommand {
     /// Write the record as one HTML page to a new FILE, or to stdout
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     html: Option<PathBuf>,
-    /// Verify the record of the page with the result keys in this file
+    /// Print the patch of the record, the last one if there are several
+    #[arg(long)]
+    patch: bool,
+    /// Verify the record of the page or the patch with the result keys in this file
     /// [default: the key of the state directory]
-    #[arg(long = "result-keys", value_name = "FILE", requires = "html")]
+    #[arg(long = "result-keys", value_name = "FILE", requires = "of_record")]
     allowed_signers: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceOptions,
     /// Print in this format
-    #[arg(long, value_enum, default_value = "human", conflicts_with = "html")]
+    #[arg(long, value_enum, default_value = "human", conflicts_with_all = ["html", "patch"])]
     format: Format,
 }
 
@@ -76,19 +89,28 @@ pub(in crate::commands) fn show(args: &ShowCommand) -> Result<ExitCode, Failure>
         ));
         return Ok(ExitCode::from(2));
     };
-    if let Some(to) = &args.html {
-        let Some(record) = final_record(one.records) else {
-            let id = escape_line(&args.id);
-            output::note(format_args!("{id}: no record yet; help: run `toolexec wait {id}`"));
-            return Ok(ExitCode::from(2));
-        };
-        return page::write(&record.path, to, args.allowed_signers.as_deref(), &args.place.state);
+    if args.html.is_some() || args.patch {
+        return show_record(args, one);
     }
     match args.format {
         Format::Human => output::text(&one.human())?,
         Format::Json => output::line(one.json())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of the record, or prints its patch.
+fn show_record(args: &ShowCommand, one: ShownRequest) -> Result<ExitCode, Failure> {
+    let Some(record) = final_record(one.records) else {
+        let id = escape_line(&args.id);
+        output::note(format_args!("{id}: no record yet; help: run `toolexec wait {id}`"));
+        return Ok(ExitCode::from(2));
+    };
+    let (keys, state) = (args.allowed_signers.as_deref(), &args.place.state);
+    match &args.html {
+        Some(to) => page::write(&record.path, to, keys, state),
+        None => patch::print(&record.path, keys, state),
+    }
 }
 
 fn find(args: &ShowCommand) -> Result<Option<ShownRequest>, Failure> {

@@ -28,6 +28,8 @@ Writes TR-<now>-<slug>.md, and copies of the inputs to TR-<now>-<slug>.inputs/, 
 A folder is copied without .git and without what its .gitignore and .toolexecignore files leave
 out.
 With --env, the request names an environment by name and digest (docs/environments.md).
+With --patch, the tool starts in /out/work, a writable copy of the folder. Name other inputs as
+/in/NAME then. TOOL-EXEC itself writes /out/changes.patch after the run.
 With --standing, the request uses a standing approval, which states everything but the values of
 its parameters, the inputs and lower limits. No person signs the request. A draft that exceeds a
 bound is reported and not written.
@@ -81,6 +83,9 @@ pub(crate) struct DraftCommand {
     /// Add an expected output file, written as /out/PATH, with its purpose; can be repeated
     #[arg(long = "output", value_name = "PATH[=DESCRIPTION]", conflicts_with = "standing")]
     pub(crate) outputs: Vec<String>,
+    /// Request the changes to the only folder of --input as changes.patch
+    #[arg(long, conflicts_with = "standing")]
+    pub(crate) patch: bool,
     /// Add a host that the tool must reach; can be repeated [default port: 443]
     #[arg(
         long = "host",

@@ -8,11 +8,13 @@ use validator::{
 };
 
 use super::inputs::DraftInput;
+use super::patch::{PATCH_FILE, only_folder};
 use super::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand};
 use crate::args::environment::environment_reference;
 use crate::failure::Failure;
 
 const SLUG_BYTES: usize = 40;
+const PATCH_DESCRIPTION: &str = "a patch for git apply";
 const OUTPUT_FORM: &str = "write --output PATH or --output PATH=DESCRIPTION";
 
 /// Builds the composition. The digests are not known yet.
@@ -42,7 +44,7 @@ pub(super) fn compose(
         memory_limit_mb: args.memory_mb.unwrap_or(DRAFT_MEMORY_MB),
         time_limit_sec: args.time_sec.unwrap_or(DRAFT_TIME_SEC),
         inputs: inputs.iter().map(input).collect::<Result<_, _>>()?,
-        outputs_expected: args.outputs.iter().map(|it| output(it)).collect::<Result<_, _>>()?,
+        outputs_expected: outputs(args, inputs)?,
         constraints: Constraint::SEED
             .iter()
             .map(|it| line("constraints", it))
@@ -100,6 +102,20 @@ pub(super) fn agent(args: &DraftCommand) -> Result<Option<ComposedAgent>, Failur
     }))
 }
 
+fn outputs(args: &DraftCommand, inputs: &[DraftInput]) -> Result<Vec<ComposedOutput>, Failure> {
+    let stated = args.outputs.iter().map(|it| output(it));
+    let patch = args.patch.then(|| patch(inputs));
+    stated.chain(patch).collect()
+}
+
+fn patch(inputs: &[DraftInput]) -> Result<ComposedOutput, Failure> {
+    Ok(ComposedOutput {
+        path: line("--patch", PATCH_FILE)?,
+        description: PATCH_DESCRIPTION.to_owned(),
+        patch_of: Some(only_folder(inputs)?),
+    })
+}
+
 fn output(typed: &str) -> Result<ComposedOutput, Failure> {
     let (path, description) = typed.split_once('=').unwrap_or((typed, ""));
     // The path of an output never contains a colon.
@@ -108,7 +124,8 @@ fn output(typed: &str) -> Result<ComposedOutput, Failure> {
             "--output {typed}: `{path}` is not a path; help: {OUTPUT_FORM}"
         )));
     }
-    Ok(ComposedOutput { path: line("--output", path)?, description: description.to_owned() })
+    let path = line("--output", path)?;
+    Ok(ComposedOutput { path, description: description.to_owned(), patch_of: None })
 }
 
 fn command(args: &DraftCommand) -> Result<OneLine, Failure> {

@@ -6,10 +6,12 @@ mod compose;
 mod folder;
 mod inputs;
 mod outcome;
+mod patch;
 mod standing_use;
 
 pub(crate) use args::{DRAFT_CPU, DRAFT_MEMORY_MB, DRAFT_TIME_SEC, DraftCommand, closed_set_value};
 pub(crate) use inputs::{DraftContent, DraftInput, name_and_path};
+pub(crate) use patch::{PATCH_FILE, check_folder_count};
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -112,7 +112,8 @@ fn composed_input(terms: &StandingTerms, input: &DraftInput) -> Result<ComposedI
 fn outputs(terms: &StandingTerms) -> Result<Vec<ComposedOutput>, Failure> {
     let outputs = terms.outputs.iter().map(|output| {
         let path = line("outputs_expected", output.path())?;
-        Ok(ComposedOutput { path, description: output.description().to_owned() })
+        let description = output.description().to_owned();
+        Ok(ComposedOutput { path, description, patch_of: output.patch_of().map(str::to_owned) })
     });
     outputs.collect()
 }

@@ -17,6 +17,7 @@ Example: toolexec exec --input mean.py --input table.csv -- \\
            python mean.py /in/table.csv /out/mean.json
          toolexec exec --env charts --input chart.py -- python chart.py
          toolexec exec --env auto --input repo -- python -m unittest discover -s /in/repo
+         toolexec exec --input repo --input fix.py --patch -- python /in/fix.py
 
 Shows what will run and asks. The tool sees its inputs in /in and writes to /out; it has no network
 unless you allow hosts, and none of your other files. A folder is copied without .git and without
@@ -26,6 +27,9 @@ its files are copied to --out, replacing files of the same name.
 auto` finds uv.lock, requirements.txt or package-lock.json in the first folder of --input, else in
 the current directory, and uses the environment of this file. If the store has none, it shows what
 it would fetch, asks, and builds it.
+With --patch, the tool starts in /out/work, the copy of the folder. Name other inputs as /in/NAME
+then. After the run, TOOL-EXEC compares the copy with the folder, and writes changes.patch for
+`git apply`. Your own folder stays as it is.
 You are the approver, so the policy must accept the invoker (the built-in `embedded` does); else
 use `draft`, `approve` and `submit`.
 Ctrl-C cancels the run, which is recorded too. The last line names the record.
@@ -45,6 +49,10 @@ pub(crate) struct ExecCommand {
     /// Copy the files that the tool writes to /out to this directory, creating it if missing
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(super) out: PathBuf,
+    /// Start the tool in a writable copy of the only folder of --input, and write its changes to
+    /// changes.patch
+    #[arg(long)]
+    pub(super) patch: bool,
     /// Allow the tool to reach this host; can be repeated [default port: 443]
     #[arg(long = "allow", value_name = "HOST[:PORT]")]
     pub(super) hosts: Vec<String>,

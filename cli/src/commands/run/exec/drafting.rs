@@ -12,7 +12,9 @@ use validator::{RequestedBy, RiskLevel, Sensitivity, is_plain_path};
 
 use super::args::ExecCommand;
 use crate::args::{Format, HostOptions, SourceOptions};
-use crate::commands::request::draft::{self, DraftCommand};
+use crate::commands::request::draft::{
+    self, DraftCommand, PATCH_FILE, check_folder_count, name_and_path,
+};
 use crate::failure::Failure;
 use crate::random::random_word;
 
@@ -61,6 +63,15 @@ fn remove_abandoned(all: &Path) {
     }
 }
 
+/// Checks before anything is built or copied that a patch is possible.
+pub(super) fn check_patch(args: &ExecCommand) -> Result<(), Failure> {
+    if !args.patch {
+        return Ok(());
+    }
+    let paths = args.inputs.iter().map(|typed| name_and_path(typed).1);
+    check_folder_count(paths.filter(|path| path.is_dir()).count())
+}
+
 /// Drafts the request, and returns its path; `None` if it would be refused, which is reported.
 pub(super) fn draft(
     args: &ExecCommand,
@@ -86,7 +97,8 @@ pub(super) fn draft(
         parameters: Vec::new(),
         environment: environment.map(|it| it.reference().to_string()),
         inputs: args.inputs.clone(),
-        outputs: outputs(&args.words),
+        outputs: outputs(&args.words, args.patch),
+        patch: args.patch,
         hosts: args.hosts.clone(),
         network_rationale: (!hosts.is_empty()).then(|| format!("The command reaches {hosts}")),
         cpu: Some(args.cpu.clone()),
@@ -147,12 +159,16 @@ fn no_such_program(policy: &Policy, program: &str, environment: Option<&Environm
 
 /// Returns the files below /out that the command names. A name without an extension may be a
 /// directory, and other names may not be declared: they are left out, which only the record notes.
-fn outputs(words: &[String]) -> Vec<String> {
+/// With a patch, its file and its copy of the folder are left out too.
+fn outputs(words: &[String], has_patch: bool) -> Vec<String> {
     let mut found: Vec<&str> = Vec::new();
     for word in words {
         let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
         let path = [word.as_str(), value].into_iter().find_map(|text| text.strip_prefix("/out/"));
-        if let Some(path) = path.filter(|path| is_file(path) && !found.contains(path)) {
+        let is_named = |path: &&str| {
+            is_file(path) && !found.contains(path) && !(has_patch && is_of_patch(path))
+        };
+        if let Some(path) = path.filter(is_named) {
             found.push(path);
         }
     }
@@ -162,6 +178,10 @@ fn outputs(words: &[String]) -> Vec<String> {
     };
     let files = found.iter().filter(|path| !is_directory(path));
     files.map(|path| format!("{path}=named by the command")).collect()
+}
+
+fn is_of_patch(path: &str) -> bool {
+    path == PATCH_FILE || path.starts_with("work/")
 }
 
 fn is_file(path: &str) -> bool {
@@ -189,8 +209,18 @@ mod tests {
             "--dir=/out/d.e",
             "/out/d.e/f.g",
         ];
-        let found = outputs(&words.map(str::to_owned));
+        let found = outputs(&words.map(str::to_owned), false);
         let named = ["a.b", "b/c.d", "d.e/f.g"].map(|path| format!("{path}=named by the command"));
         assert_eq!(found, named);
+    }
+
+    #[test]
+    fn the_files_of_a_patch_are_not_outputs_of_their_own() {
+        let words = ["x", "/out/work/a.b", "/out/changes.patch", "/out/workers.b"];
+        let named = |path| format!("{path}=named by the command");
+        let found = outputs(&words.map(str::to_owned), true);
+        assert_eq!(found, ["workers.b"].map(named));
+        let found = outputs(&words.map(str::to_owned), false);
+        assert_eq!(found, ["work/a.b", "changes.patch", "workers.b"].map(named));
     }
 }

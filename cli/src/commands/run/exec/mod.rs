@@ -6,6 +6,7 @@ mod artifacts;
 mod drafting;
 mod environment;
 mod lock_file;
+mod patch_report;
 mod summary;
 
 use std::io::{self, IsTerminal as _};
@@ -45,6 +46,7 @@ pub(in crate::commands) fn exec(args: &ExecCommand) -> Result<ExitCode, Failure>
              pass a --policy with `approval.unasked: true`"
         )));
     }
+    drafting::check_patch(args)?;
     let interrupted = watch_signals()?;
     // Before anything is copied: without a terminal the question cannot be answered.
     let mut terminal = if args.yes { None } else { Some(open_terminal()?) };
@@ -150,6 +152,9 @@ fn run(
     for failure in copied.as_ref().err().into_iter().chain(problem.take().as_ref()) {
         output::note(format_args!("the record has all output, but it was not copied: {failure}"));
         is_complete = false;
+    }
+    if verified && copied.is_ok() {
+        patch_report::print(case, recorded.receipt.path(), &args.out);
     }
     output::stderr_line(last_line(&recorded, copied.unwrap_or(0), &args.out, verified));
     Ok(exit_code(recorded.outcome, is_complete))

@@ -19,6 +19,10 @@ pub(super) fn text(case: &ReviewData, out: &Path) -> String {
         format!("policy    {}", reveal_line(&case.rules.policy_text())),
         format!("artifacts /out, copied to {}", human::name(out)),
     ];
+    if let Some(patch) = request.patch() {
+        let (path, folder) = (reveal_line(patch.path), reveal_line(patch.folder));
+        lines.push(format!("patch     {path}, the changes to {folder}/"));
+    }
     if let Some(environment) = request.environment() {
         lines.insert(1, format!("env       {environment}"));
     }

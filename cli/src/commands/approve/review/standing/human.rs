@@ -5,7 +5,7 @@ use validator::{StandingApproval, StandingTerms, reveal_line};
 use super::data::StandingReview;
 use super::{examples, terms_text, warnings};
 use crate::commands::approve::review::ending;
-use crate::commands::approve::review::human::{rules, word_text};
+use crate::commands::approve::review::human::{output_text, rules, word_text};
 use crate::commands::approve::review::model::ReviewVerdict;
 use crate::commands::approve::review::page::ReviewPage;
 use crate::output::human;
@@ -103,8 +103,7 @@ fn fixed(page: &mut ReviewPage, terms: &StandingTerms) {
     page.row("sensitivity", terms.sensitivity.as_str());
     page.title("Fixed: outputs and constraints");
     for output in &terms.outputs {
-        let (path, what) = (reveal_line(output.path()), reveal_line(output.description()));
-        page.line(format_args!("  /out/{path}  {what}"));
+        page.line(format_args!("  /out/{}", output_text(output)));
     }
     for constraint in &terms.constraints {
         let note = if constraint.is_seed() { "" } else { "stated, not enforced: " };

@@ -5,7 +5,7 @@ use validator::{InputSlot, ParameterKind, StandingApproval, StandingTerms, revea
 
 use super::data::StandingReview;
 use super::{examples, terms_text, warnings};
-use crate::commands::approve::review::json::of_rules;
+use crate::commands::approve::review::json::{of_rules, output_json};
 use crate::output::{self, violation};
 
 /// The keys that are null if the document cannot be read.
@@ -104,8 +104,7 @@ fn of_slot(slot: &InputSlot) -> Value {
 fn of_fixed(terms: &StandingTerms) -> Value {
     let inputs = terms_text::fixed_inputs(terms)
         .map(|it| json!({"name": it.name(), "sha256": it.sha256().to_string()}));
-    let outputs =
-        terms.outputs.iter().map(|it| json!({"path": it.path(), "description": it.description()}));
+    let outputs = terms.outputs.iter().map(output_json);
     let constraints = terms.constraints.iter().map(validator::Constraint::text);
     json!({
         "command": terms.words.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -2,19 +2,28 @@
 //!
 //! Names and types come from a process with the tool's uid, so this module checks them again. It
 //! only creates names, component by component, in a directory of its own. It never looks a name up
-//! in a directory that the tool could have written.
+//! in a directory that the tool could have written. `checks` has the checks, `work` the differences
+//! in a work copy.
+
+mod checks;
+#[cfg(test)]
+mod tests;
+mod work;
 
 use std::collections::HashSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use model::{RejectReason, is_deceptive};
-use rustix::fs::{FileType, Mode, OFlags, fstat, mkdirat, openat};
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
 use crate::copy::{CopiedBytes, copy_and_hash};
-use crate::plan::Limits;
+use crate::plan::{Limits, WorkCopy};
 use crate::report::{CollectedArtifact, CollectedOutput, RejectedObject};
+use crate::work::WORK_DIRECTORY;
+use checks::{checked_size, is_below, open_directory, printable};
+use work::WorkCollection;
 
 /// Above the number of rejections that the collector itself reports: it stops after a thousand.
 const REJECTIONS_MAX: u32 = 1024;
@@ -34,25 +43,39 @@ pub(crate) struct Collection {
     directory: OwnedFd,
     collected: CollectedOutput,
     seen: HashSet<String>,
+    work: Option<WorkCollection>,
+    /// The path of the file that TOOL-EXEC itself writes, if any.
+    reserved: Option<String>,
     /// The longest that one file may be; `file_full` says whether a file reached it.
     file_bytes_max: u64,
     file_full: bool,
+    /// Of artifacts and changed files together: both were in `/out`.
     bytes_left: u64,
     files_left: u32,
-    /// Every file can be rejected here. An honest collector never sends more rejections than this.
+    /// Every artifact can be rejected here. An honest collector exceeds this number only for a tool
+    /// that changes many files which do not fit; the walk then counts as incomplete.
     rejections_left: u32,
     depth_max: u32,
 }
 
 impl Collection {
-    /// Creates `artifacts/` in `result`, the directory in which the result is gathered.
-    pub(crate) fn new(result: BorrowedFd<'_>, limits: &Limits) -> io::Result<Self> {
+    /// Creates `artifacts/` in `result`, the directory in which the result is gathered, and with a
+    /// work copy also `work/`.
+    pub(crate) fn new(
+        result: BorrowedFd<'_>,
+        limits: &Limits,
+        work: Option<WorkCopy>,
+    ) -> io::Result<Self> {
         mkdirat(result, "artifacts", Mode::from_raw_mode(0o755))?;
         let directory = open_directory(result, "artifacts")?;
+        let reserved = work.map(|work| work.patch);
+        let work = reserved.is_some().then(|| WorkCollection::new(result)).transpose()?;
         Ok(Self {
             directory,
             collected: CollectedOutput::default(),
             seen: HashSet::new(),
+            work,
+            reserved,
             file_bytes_max: limits.file_bytes_max,
             file_full: false,
             bytes_left: limits.out_bytes_max,
@@ -85,6 +108,37 @@ impl Collection {
         Ok(CollectorState::Trusted)
     }
 
+    /// Receives a file of the work copy that is new or differs. A path that no honest collector
+    /// sends ends the trust in it.
+    pub(crate) fn changed(
+        &mut self,
+        path: &[u8],
+        mode: u32,
+        file: &OwnedFd,
+    ) -> io::Result<CollectorState> {
+        let Some(work) = &mut self.work else { return Ok(CollectorState::Untrusted) };
+        let Some(name) = work.accept(path) else { return Ok(CollectorState::Untrusted) };
+        match work.change(name, mode, file, self.bytes_left)? {
+            Ok(size_bytes) => {
+                self.bytes_left -= size_bytes;
+                self.file_full |= size_bytes >= self.file_bytes_max;
+                Ok(CollectorState::Trusted)
+            }
+            Err(reason) => {
+                let below = [WORK_DIRECTORY.as_bytes(), b"/", path].concat();
+                Ok(self.reject(&below, reason))
+            }
+        }
+    }
+
+    /// Receives the path of a file or link that the work copy no longer has.
+    pub(crate) fn removed(&mut self, path: &[u8]) -> CollectorState {
+        let Some(work) = &mut self.work else { return CollectorState::Untrusted };
+        let Some(name) = work.accept(path) else { return CollectorState::Untrusted };
+        work.remove(name);
+        CollectorState::Trusted
+    }
+
     /// Records a rejection. One above the maximum ends the trust in the collector.
     pub(crate) fn reject(&mut self, path: &[u8], reason: RejectReason) -> CollectorState {
         let Some(left) = self.rejections_left.checked_sub(1) else {
@@ -105,17 +159,16 @@ impl Collection {
     }
 
     pub(crate) fn into_collected(self) -> CollectedOutput {
-        self.collected
+        CollectedOutput { work: self.work.map(WorkCollection::into_changes), ..self.collected }
     }
 
     fn accept(&mut self, path: &[u8], file: &OwnedFd) -> Result<String, RejectReason> {
         let name = std::str::from_utf8(path).map_err(|_| RejectReason::NameNotUtf8)?;
-        if name.chars().any(is_deceptive) {
+        if name.chars().any(is_deceptive) || !is_below(name) {
             return Err(RejectReason::NameControl);
         }
-        let plain = |part: &str| !matches!(part, "" | "." | "..");
-        if !name.split('/').all(plain) {
-            return Err(RejectReason::NameControl);
+        if self.reserved.as_deref().is_some_and(|reserved| collide(reserved, name)) {
+            return Err(RejectReason::Reserved);
         }
         let depth = u32::try_from(name.split('/').count()).unwrap_or(u32::MAX) - 1;
         if depth > self.depth_max {
@@ -124,14 +177,7 @@ impl Collection {
         if self.files_left == 0 {
             return Err(RejectReason::TooMany);
         }
-        let stat = fstat(file).map_err(|_| RejectReason::Unreadable)?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(RejectReason::Device);
-        }
-        if stat.st_nlink > 1 {
-            return Err(RejectReason::Hardlink);
-        }
-        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        let size = checked_size(file)?;
         self.file_full |= size >= self.file_bytes_max;
         if size > self.bytes_left {
             return Err(RejectReason::TooBig);
@@ -172,9 +218,12 @@ impl Collection {
     }
 }
 
-fn open_directory(parent: BorrowedFd<'_>, name: &str) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat(parent, name, flags, Mode::empty())?)
+/// Returns whether two files cannot both exist: the paths are equal, or one is below the other.
+fn collide(one: &str, other: &str) -> bool {
+    let below = |path: &str, top: &str| {
+        path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    below(one, other) || below(other, one)
 }
 
 pub(crate) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()> {
@@ -186,52 +235,4 @@ pub(crate) fn write_all(file: BorrowedFd<'_>, mut bytes: &[u8]) -> io::Result<()
         }
     }
     Ok(())
-}
-
-/// Returns a name from the sandbox as text that is safe to show.
-fn printable(path: &[u8]) -> String {
-    let mut text = String::new();
-    for c in String::from_utf8_lossy(path).chars() {
-        if is_deceptive(c) || c == '\\' {
-            text.extend(c.escape_unicode());
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Limits;
-
-    const LIMITS: Limits = Limits { artifacts_max: 10, ..Limits::SMALL };
-
-    #[test]
-    fn endless_rejections_end_collecting() {
-        let place = std::env::temp_dir().join(format!("toolexec-collect-{}", std::process::id()));
-        std::fs::create_dir(&place).unwrap();
-        let result = std::fs::File::open(&place).unwrap();
-        let mut collection = Collection::new(result.as_fd(), &LIMITS).unwrap();
-        std::fs::remove_dir_all(&place).unwrap();
-        let name = vec![b'\n'; 4096];
-        let believed = (0..100_000)
-            .take_while(|_| collection.reject(&name, RejectReason::Fifo) == CollectorState::Trusted)
-            .count();
-        assert_eq!(believed, 10 + 1024);
-        let collected = collection.into_collected();
-        assert_eq!((collected.rejected.len(), collected.complete), (believed, false));
-        let bytes: usize = collected.rejected.iter().map(|it| it.path.len()).sum();
-        assert!(bytes <= believed * 512 * 6, "{bytes}");
-    }
-
-    #[test]
-    fn deceptive_names_are_escaped() {
-        assert_eq!(printable(b"plain.txt"), "plain.txt");
-        assert_eq!(printable(b"a\nb"), "a\\u{a}b");
-        assert_eq!(printable("a\u{202e}b".as_bytes()), "a\\u{202e}b");
-        assert_eq!(printable("a\u{fe00}b\u{17b4}".as_bytes()), "a\\u{fe00}b\\u{17b4}");
-        assert_eq!(printable(b"\xff"), "\u{fffd}");
-    }
 }
