@@ -54,6 +54,7 @@ pub use self::model::DaemonError;
 pub use capacity::CapacityLimits;
 pub use clock::{ClockCheck, ClockFloor, check_clock};
 pub use config::{lenient_config, open_keys};
+pub use environment_builder::verified_build;
 pub use environment_digests::{DigestCache, EnvironmentFiles};
 pub use environments::environments_dir;
 pub use key_change::finish_key_changes;

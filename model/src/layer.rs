@@ -111,7 +111,7 @@ crate::closed_set! {
         Sparse = "sparse",
         /// An unreadable file.
         Unreadable = "unreadable",
-        /// A path that TOOL-EXEC itself writes.
+        /// A path that TOOL-EXEC itself writes, or that git refuses.
         Reserved = "reserved",
     }
 }

@@ -8,9 +8,9 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use crate::sides::TextSides;
 
 /// The lines of both versions that are compared in one file.
-const FILE_LINES_MAX: u64 = 50_000;
+const FILE_LINES_MAX: u64 = 20_000;
 /// The sum of the squares of these numbers in one patch.
-const PATCH_SQUARES_MAX: u64 = 10_000_000_000;
+const PATCH_SQUARES_MAX: u64 = 1_000_000_000;
 
 /// The comparisons that are left for a patch.
 pub(crate) struct DiffBudget {
@@ -195,8 +195,10 @@ mod tests {
     #[test]
     fn the_budget_bounds_a_file_and_a_patch() {
         let mut budget = DiffBudget::new();
-        assert!(!budget.take(50_001));
-        assert!((0..4).all(|_| budget.take(50_000)));
+        assert!(!budget.take(20_001));
+        assert!((0..2).all(|_| budget.take(20_000)));
+        assert!(!budget.take(20_000));
+        assert!((0..2).all(|_| budget.take(10_000)));
         assert!(!budget.take(1));
         assert!(budget.take(0));
     }

@@ -9,6 +9,8 @@ use rustix::fs::{Mode, OFlags, open, statvfs};
 use rustix::io::Errno;
 
 use crate::error::SpoolError;
+use crate::input_store::InputStore;
+use crate::input_trees::InputTreeStore;
 use crate::paths::Spool;
 use crate::reserve::{RESERVE_BYTES, ReserveInUse};
 use crate::shortage::open_descriptors;
@@ -31,13 +33,19 @@ fn probe_directory(place: &Path) -> io::Result<()> {
     }
 }
 
+/// Deletes the stored inputs, which are the first files to go when the disk is full.
+pub(crate) fn free_stored_inputs(files: &InputStore, trees: &InputTreeStore) {
+    files.clear();
+    trees.clear();
+}
+
 impl Spool {
     /// Allocates the reserve if it is missing or was used, if need be in place of stored inputs.
     ///
     /// # Errors
     /// The disk is full, a record is being written in the reserved space, or another I/O error.
     pub fn keep_reserve(&self) -> Result<(), SpoolError> {
-        self.reserve().keep(|| self.store().clear())
+        self.reserve().keep(|| free_stored_inputs(self.store(), self.trees()))
     }
 
     /// Checks that one request's descriptors can be opened.

@@ -1,21 +1,22 @@
-//! Folders of earlier runs, one tree for each owner and digest, so that the same folder is not
-//! copied twice. A run moves a tree into its slot, and back here when the slot is cleared, so that
-//! no two runs share one. Its digest was computed while it was copied. Its stamp shows that nothing
-//! changed since then, and its boot that no power failure tore it: nothing here is made durable.
+//! Folders of earlier runs, one tree for each digest, so that the same folder is not copied twice.
+//! A run moves a tree into its slot, and back here when the slot is cleared, so that no two runs
+//! share one. Its digest was computed while it was copied. Its stamp shows that nothing changed
+//! since then, and its boot that no power failure tore it: nothing here is made durable.
 //!
-//! A tree must never go to another owner than that of the copied folder: records state digests, and
-//! a digest alone must not show a user's files. Only the owner of the state directory can reach
-//! this directory (0700). It is a cache: a run never fails because of it.
+//! A tree must never go to a run whose submitted folder does not have its digest: records state
+//! digests, and a digest alone must not show a user's files. Only the owner of the state directory
+//! can reach this directory (0700). It is a cache: a run never fails because of it.
 //!
 //! ```text
-//! <owner>-<digest>/tree, facts    a tree that a run may take
-//! .new-<claim>/                   a tree that a run moves here
-//! .taken-<claim>/                 a tree that a run takes
-//! .gone-<name>/                   a tree that a process removes
+//! <digest>/tree, facts     a tree that a run may take
+//! .new-<claim>/            a tree that a run moves here
+//! .taken-<claim>/          a tree that a run takes
+//! .gone-<name>-<pid>/      a tree that a process removes
 //! ```
 //!
 //! Only the process that gave a tree its hidden name may touch it, so that a tree is never removed
-//! while a run takes it.
+//! while a run takes it. After `hidden_max`, that process counts as killed, and another one may
+//! remove the tree.
 
 mod facts;
 mod removal;
@@ -47,19 +48,14 @@ pub(crate) struct InputTreeLimits {
     pub(crate) entries_max: u64,
     pub(crate) trees_max: usize,
     pub(crate) unused_max: Duration,
-}
-
-/// The owner of the folder that was copied, and the digest of the copy.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InputTreeKey {
-    pub(crate) owner: u32,
-    pub(crate) sha256: Sha256,
+    /// The time limit for a process to use a hidden name.
+    pub(crate) hidden_max: Duration,
 }
 
 /// A sealed folder in a slot, whose digest was verified.
 #[derive(Debug)]
 pub(crate) struct StagedTree {
-    key: InputTreeKey,
+    sha256: Sha256,
     path: PathBuf,
     facts: InputTreeFacts,
 }
@@ -93,7 +89,7 @@ impl InputTreeStore {
     /// cannot be kept after the run.
     pub(crate) fn examine_new(
         &self,
-        key: InputTreeKey,
+        sha256: Sha256,
         (path, tree): (&Path, BorrowedFd<'_>),
         (bytes, entries): (u64, u64),
     ) -> Option<StagedTree> {
@@ -104,19 +100,25 @@ impl InputTreeStore {
         let boot = self.boot.clone()?;
         let stamp = stamp_tree(tree, &stamp_limits(entries)).ok()?;
         let facts = InputTreeFacts { boot, stamp, bytes, entries };
-        Some(StagedTree { key, path: path.to_owned(), facts })
+        Some(StagedTree { sha256, path: path.to_owned(), facts })
+    }
+
+    /// Returns whether a tree of this digest is stored. Another run may take it before this one.
+    pub(crate) fn holds(&self, sha256: Sha256) -> bool {
+        self.path_of(sha256).exists()
     }
 
     /// Moves a stored tree to `to`, an empty directory, if it exists, is unchanged and is within
-    /// these limits. Without one, the directory stays empty.
+    /// these limits. Without one, the directory stays empty. The submitted folder must have this
+    /// digest.
     pub(crate) fn take(
         &self,
-        key: InputTreeKey,
+        sha256: Sha256,
         to: &Path,
         claim: &ClaimId,
         limits: &TreeLimits,
     ) -> Option<StagedTree> {
-        let (kept, taken) = (self.path_of(key), self.hidden("taken", claim.as_str()));
+        let (kept, taken) = (self.path_of(sha256), self.hidden("taken", claim.as_str()));
         if let Err(error) = sync::rename_new(&kept, &taken) {
             if error.kind() != io::ErrorKind::NotFound {
                 tracing::warn!("{}: take the stored folder: {error}", kept.display());
@@ -128,14 +130,15 @@ impl InputTreeStore {
                 // A run with greater limits may use it.
                 return sync::rename_new(&taken, &kept).map(|()| None);
             }
-            move_sealed(&taken.join(TREE), to).map(|()| Some(facts))
+            let moved = move_sealed(&taken.join(TREE), to).inspect_err(|_| empty_directory(to));
+            moved.map(|()| Some(facts))
         });
         let facts = moved.unwrap_or_else(|error| {
             tracing::warn!("{}: use the stored folder: {error}", kept.display());
             None
         });
         remove_tree(&taken);
-        facts.map(|facts| StagedTree { key, path: to.to_owned(), facts })
+        facts.map(|facts| StagedTree { sha256, path: to.to_owned(), facts })
     }
 
     /// Checks a tree that has a hidden name of this process.
@@ -157,7 +160,7 @@ impl InputTreeStore {
     /// Moves a folder out of its slot, to be kept for later runs. The slot keeps one that cannot be
     /// moved.
     pub(crate) fn keep(&self, tree: &StagedTree, claim: &ClaimId) {
-        let (kept, new) = (self.path_of(tree.key), self.hidden("new", claim.as_str()));
+        let (kept, new) = (self.path_of(tree.sha256), self.hidden("new", claim.as_str()));
         // Another run of the same folder has stored its own.
         if kept.exists() {
             return;
@@ -181,8 +184,8 @@ impl InputTreeStore {
         self.boot.as_ref() == Some(&facts.boot)
     }
 
-    fn path_of(&self, key: InputTreeKey) -> PathBuf {
-        self.directory.join(format!("{}-{}", key.owner, key.sha256))
+    fn path_of(&self, sha256: Sha256) -> PathBuf {
+        self.directory.join(sha256.to_string())
     }
 
     fn hidden(&self, act: &str, name: &str) -> PathBuf {
@@ -191,13 +194,21 @@ impl InputTreeStore {
 }
 
 /// Moves a sealed directory, also over an empty one. A user other than root may move a directory
-/// only while that user may write in it.
+/// only while that user may write in it. After an error, either place may have the directory.
 fn move_sealed(from: &Path, to: &Path) -> io::Result<()> {
     let tree = open_directory(from)?;
     fchmod(&tree, Mode::from_raw_mode(WRITABLE))?;
     let moved = sync::rename_directory(from, to);
     fchmod(&tree, Mode::from_raw_mode(SEALED))?;
     moved
+}
+
+/// Empties a directory of a slot after a failed move: the folder is copied into it then.
+fn empty_directory(path: &Path) {
+    remove_tree(path);
+    if let Err(error) = DirBuilder::new().mode(WRITABLE).create(path) {
+        tracing::warn!("{}: create: {error}", path.display());
+    }
 }
 
 fn open_directory(path: &Path) -> io::Result<OwnedFd> {

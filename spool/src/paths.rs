@@ -32,6 +32,8 @@ const EMBEDDED_TREES_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Files, directories and links of all kept folders; each one takes an inode.
 const TREES_ENTRIES_MAX: u64 = 200_000;
 const TREES_MAX: usize = 64;
+/// The time limit for a process to use a tree under a hidden name; a removal may continue after it.
+const TREES_HIDDEN_MAX: Duration = Duration::from_secs(60);
 /// A stored input is deleted this long after its last run.
 const STORE_UNUSED_MAX: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -261,8 +263,13 @@ fn tree_bounds(tenancy: SpoolMode) -> InputTreeLimits {
         SpoolMode::Daemon => DAEMON_TREES_BYTES_MAX,
         SpoolMode::Embedded => EMBEDDED_TREES_BYTES_MAX,
     };
-    let (entries_max, trees_max) = (TREES_ENTRIES_MAX, TREES_MAX);
-    InputTreeLimits { bytes_max, entries_max, trees_max, unused_max: STORE_UNUSED_MAX }
+    InputTreeLimits {
+        bytes_max,
+        entries_max: TREES_ENTRIES_MAX,
+        trees_max: TREES_MAX,
+        unused_max: STORE_UNUSED_MAX,
+        hidden_max: TREES_HIDDEN_MAX,
+    }
 }
 
 /// Makes a directory if it does not exist, and returns its resolved path.

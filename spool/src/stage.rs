@@ -1,8 +1,8 @@
 //! Staging: copies the input files privately and hashes them meanwhile. The tool reads exactly the
 //! hashed bytes: those in the slot, never the originals. Bytes staged before are still read and
-//! hashed, and compared with the stored copy that the slot then shares (`input_store`). A folder of
-//! the same owner and digest as before is the copy that was made then (`input_trees`). Staged
-//! inputs need not survive a crash: a run that was not begun stages them again.
+//! hashed, and compared with the stored copy that the slot then shares (`input_store`). A folder
+//! staged before is hashed too, and the slot gets the copy that was made then (`input_trees`).
+//! Staged inputs need not survive a crash: a run that was not begun stages them again.
 
 mod directories;
 mod file;

@@ -131,6 +131,38 @@ fn the_same_folder_is_not_copied_again() {
     assert!(folder.refusal(&spool, &sha256).starts_with("inputs.missing: "));
 }
 
+/// The stored tree spares the copy, not the comparison.
+#[test]
+fn a_folder_that_differs_from_the_stored_one_is_refused() {
+    let folder = FolderScene::new();
+    let spool = folder.scene.spool();
+    let sha256 = digest(&folder.repo).sha256;
+    let first = folder.stage(&spool, &sha256).unwrap();
+    let inode = staged_inode(&spool, &first);
+    finish(&spool, first);
+    let stored = || fs::read_dir(folder.scene.top.join("state/input-trees")).unwrap().count();
+    fs::write(folder.repo.join(".hidden"), "y").unwrap();
+    let other = digest(&folder.repo).sha256;
+    let wanted =
+        format!("inputs.mismatch: input repo/: sha256 is {other}, the request says {sha256}");
+    assert_eq!((folder.refusal(&spool, &sha256), stored()), (wanted, 1));
+    fs::write(folder.repo.join(".hidden"), "x").unwrap();
+    let socket = UnixListener::bind(folder.repo.join("src/s")).unwrap();
+    let refused = folder.refusal(&spool, &sha256);
+    assert!(refused.starts_with("spool.file-kind: input repo/: src/s: a socket "), "{refused}");
+    drop(socket);
+    fs::remove_file(folder.repo.join("src/s")).unwrap();
+    let kept = folder.scene.top.join("kept");
+    fs::rename(&folder.repo, &kept).unwrap();
+    fs::create_dir(&folder.repo).unwrap();
+    assert!(folder.refusal(&spool, &sha256).starts_with("inputs.mismatch: "));
+    fs::remove_dir(&folder.repo).unwrap();
+    fs::rename(&kept, &folder.repo).unwrap();
+    let again = folder.stage(&spool, &sha256).unwrap();
+    assert_eq!((staged_inode(&spool, &again), stored()), (inode, 0));
+    finish(&spool, again);
+}
+
 /// The stored tree proves nothing by its name.
 #[test]
 fn a_stored_folder_that_changed_is_copied_again() {

@@ -5,6 +5,7 @@
 //! ```text
 //! o <name> NUL                                 a file or a link
 //! d <length, 4 bytes> <name> NUL <entries>     a directory, with the length of its entries
+//! n                                            instead of an index: it would be beyond a limit
 //! ```
 
 use std::ffi::CStr;
@@ -20,20 +21,29 @@ pub(crate) const INDEX_BYTES_MAX: usize = 64 << 20;
 /// A longer path cannot be given to the kernel at once.
 const PATH_BYTES_MAX: usize = 4000;
 
+/// The whole text for a tree whose index cannot be made. It has no names.
+pub(crate) const NO_INDEX: &[u8] = b"n";
+
 const DIRECTORY: u8 = b'd';
 const OTHER: u8 = b'o';
 
-/// Makes the index of a directory. Returns `None` if it cannot be read, or is beyond a limit.
-pub(crate) fn index_tree(top: BorrowedFd<'_>, limits: &TreeLimits) -> Option<Vec<u8>> {
+/// Makes the index of a directory. Returns `None` if it cannot be read, or if the tree or its index
+/// is beyond a limit.
+pub(crate) fn index_tree(
+    top: BorrowedFd<'_>,
+    limits: &TreeLimits,
+    bytes_max: usize,
+) -> Option<Vec<u8>> {
     let top = open_top(top).ok()?;
     let names = NameStack::new();
-    let mut walk = IndexWalk { limits, entries: 0, names, index: Vec::new() };
+    let mut walk = IndexWalk { limits, bytes_max, entries: 0, names, index: Vec::new() };
     walk.directory(top.as_fd(), 0, 0)?;
     Some(walk.index)
 }
 
 struct IndexWalk<'a> {
     limits: &'a TreeLimits,
+    bytes_max: usize,
     entries: u64,
     names: NameStack,
     index: Vec<u8>,
@@ -64,18 +74,19 @@ impl IndexWalk<'_> {
         let name = self.names.name(index);
         let path_bytes = path_bytes.saturating_add(name.to_bytes_with_nul().len());
         let stat = statat(fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        if path_bytes > PATH_BYTES_MAX || self.index.len() > INDEX_BYTES_MAX {
+        if path_bytes > PATH_BYTES_MAX {
             return None;
         }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             self.index.push(OTHER);
             self.index.extend_from_slice(name.to_bytes_with_nul());
-            return Some(());
+            return self.check_size();
         }
         self.index.push(DIRECTORY);
         let length_at = self.index.len();
         self.index.extend_from_slice(&[0; 4]);
         self.index.extend_from_slice(name.to_bytes_with_nul());
+        self.check_size()?;
         let begin = self.index.len();
         let below = open_directory(fd, name).ok()?;
         self.directory(below.as_fd(), depth.saturating_add(1), path_bytes)?;
@@ -83,6 +94,11 @@ impl IndexWalk<'_> {
         let place = self.index.get_mut(length_at..)?.first_chunk_mut::<4>()?;
         *place = length.to_le_bytes();
         Some(())
+    }
+
+    /// Returns `None` if a reader would refuse the index for its size.
+    fn check_size(&self) -> Option<()> {
+        (self.index.len() <= self.bytes_max).then_some(())
     }
 }
 
@@ -158,5 +174,6 @@ mod tests {
         }
         assert_eq!(names_of(b"d\xff\xff\xff\xffa\0"), Vec::<String>::new());
         assert_eq!(names_of(b"oz"), Vec::<String>::new());
+        assert_eq!(names_of(NO_INDEX), Vec::<String>::new());
     }
 }

@@ -157,7 +157,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::index::index_tree;
+    use crate::index::{INDEX_BYTES_MAX, index_tree};
     use crate::stamp::stamp_tree;
 
     const LIMITS: TreeLimits = TreeLimits { entries_max: 100, bytes_max: 0, depth_max: 5 };
@@ -180,7 +180,7 @@ mod tests {
         }
 
         fn index(&self) -> Vec<u8> {
-            index_tree(File::open(&self.0).unwrap().as_fd(), &LIMITS).unwrap()
+            index_tree(File::open(&self.0).unwrap().as_fd(), &LIMITS, INDEX_BYTES_MAX).unwrap()
         }
 
         fn stamps(&self, index: &[u8]) -> (Option<Sha256>, Sha256) {
@@ -250,13 +250,24 @@ mod tests {
     }
 
     #[test]
+    fn an_index_beyond_its_limit_is_not_made() {
+        let scene = IndexScene::new("size");
+        let (top, length) = (File::open(&scene.0).unwrap(), scene.index().len());
+        let index = |bytes_max| index_tree(top.as_fd(), &LIMITS, bytes_max);
+        assert_eq!(index(length).map(|index| index.len()), Some(length));
+        for bytes_max in 0..length {
+            assert_eq!(index(bytes_max), None, "{bytes_max}");
+        }
+    }
+
+    #[test]
     fn a_tree_beyond_a_limit_has_no_index() {
         let scene = IndexScene::new("limits");
         let top = File::open(&scene.0).unwrap();
         for limits in
             [TreeLimits { entries_max: 10, ..LIMITS }, TreeLimits { depth_max: 2, ..LIMITS }]
         {
-            assert!(index_tree(top.as_fd(), &limits).is_none(), "{limits:?}");
+            assert!(index_tree(top.as_fd(), &limits, INDEX_BYTES_MAX).is_none(), "{limits:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Directory trees by digest: the digest of a directory, its stamp, and the store of environments.
 //!
 //! The *digest* ([`digest_tree`]) names the content of a directory on every host;
-//! `docs/tree-digest.md` is its format. A *copy* ([`copy_tree`]) is digested while it is written.
+//! `docs/tree-digest.md` is its format. A *copy* ([`copy_tree`]) is digested while it is written;
+//! the same walk digests a tree without a copy ([`digest_as_copy`]).
 //! The *stamp* ([`stamp_tree`]) reads no file: a stamp that
 //! equals an earlier one of the same host means that the tree did not change. The *store*
 //! ([`EnvironmentStore`]) holds each environment under its digest.
@@ -28,7 +29,7 @@ mod two_threads;
 mod walk;
 
 pub use content::{EnvironmentContent, EnvironmentKind, NotAnEnvironment};
-pub use copy::copy_tree;
+pub use copy::{copy_tree, digest_as_copy};
 pub use digest::{TreeFile, TreeSummary, digest_content, digest_tree};
 pub use error::TreeError;
 pub use limits::TreeLimits;

@@ -69,7 +69,7 @@ pub(crate) type Declarations<T> = Option<Vec<Declaration<T>>>;
 pub(crate) struct CommandInputs<'i> {
     /// The names; that of a folder ends with `/`.
     pub(crate) names: &'i [&'i str],
-    /// Whether the tool starts in /out/work, the copy of a folder, instead of in /in.
+    /// True if the tool starts in /out/work, the copy of a folder, instead of in /in.
     pub(crate) starts_in_work: bool,
 }
 

@@ -1,8 +1,9 @@
 //! The signed record of an environment's build, as people see it. A signature that verifies says
 //! only which key made it; the policy says whose signature counts.
 
+use daemon::verified_build;
 use model::Sha256;
-use records::{BuildRecord, BuildStatement, split_reason, verify_build_record};
+use records::{BuildRecord, BuildStatement};
 use serde_json::{Value, json};
 use trees::EnvironmentStore;
 
@@ -16,13 +17,10 @@ pub(crate) enum SignedBuild {
 
 impl SignedBuild {
     pub(crate) fn read(store: &EnvironmentStore, sha256: Sha256) -> Self {
-        match store.build_record(sha256) {
+        match verified_build(store, sha256) {
             Ok(None) => Self::Unsigned,
-            Ok(Some(record)) => match verify_build_record(&record, sha256) {
-                Ok(record) => Self::Verified(Box::new(record)),
-                Err(error) => Self::Unverified(error.to_string()),
-            },
-            Err(error) => Self::Unverified(split_reason(&error.to_string()).0.to_owned()),
+            Ok(Some(record)) => Self::Verified(Box::new(record)),
+            Err(why) => Self::Unverified(why),
         }
     }
 

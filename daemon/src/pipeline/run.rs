@@ -254,17 +254,11 @@ impl RequestContext<'_> {
     }
 
     /// A run that has ended → the same with its patch, if the request asks for one.
-    fn add_patch(&self, begun: &Begun, ended: RunEnd, result: &ResultDraft) -> RunEnd {
-        match ended {
-            RunEnd::Finished(mut finished) => {
-                let staging = self.host.spool.staging();
-                match add_patch(begun.staged(), &staging, &mut finished, result) {
-                    Ok(()) => RunEnd::Finished(finished),
-                    Err(why) => RunEnd::OutcomeUnknown(why),
-                }
-            }
-            RunEnd::NeverStarted(_) | RunEnd::OutcomeUnknown(_) => ended,
+    fn add_patch(&self, begun: &Begun, mut ended: RunEnd, result: &ResultDraft) -> RunEnd {
+        if let RunEnd::Finished(finished) = &mut ended {
+            add_patch(begun.staged(), &self.host.spool.staging(), finished, result);
         }
+        ended
     }
 
     fn record_run(

@@ -97,14 +97,11 @@ impl RequestContext<'_> {
         time_max: Duration,
         continuation: &mut dyn FnMut() -> Continuation,
     ) -> Result<(ReadySandbox, SandboxOrigin), BuildError> {
-        if let Some(ready) = ahead.and_then(|ahead| ahead.start_with(&plan)) {
-            return Ok((ready, SandboxOrigin::Prewarmed));
-        }
         let mut is_logged = false;
         let mut ask = |waiting: &StartWait| {
             if waiting.for_time >= SLOW_BUILD_TIME && !is_logged {
                 is_logged = true;
-                let most = time_max.as_secs();
+                let most = waiting.time_max.as_secs();
                 tracing::warn!(
                     "waiting for the launcher, at most {most} s: {}",
                     waiting.stall_report()
@@ -115,6 +112,9 @@ impl RequestContext<'_> {
                 Continuation::ReleaseUnstarted | Continuation::End => WaitDecision::Cancel,
             }
         };
+        if let Some(ready) = ahead.and_then(|ahead| ahead.start_with(&plan, &mut ask)) {
+            return Ok((ready, SandboxOrigin::Prewarmed));
+        }
         let built =
             self.rules.launcher.build_within(plan, &mut StartLimit::new(time_max, &mut ask));
         if let Err(BuildError::Stuck(stall) | BuildError::Cancelled(stall)) = &built {

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use policies::Approved;
 use sandbox::client::{
-    BuildError, Launcher, PendingSandbox, PreparedSandbox, ReadySandbox, StartLimit, WaitDecision,
+    BuildError, Launcher, PendingSandbox, PreparedSandbox, ReadySandbox, StartLimit, StartWait,
+    WaitDecision,
 };
 use sandbox::plan::{Cache, Plan, RuntimeSpec, SandboxSpec};
 use spool::{EmptySlot, Spool};
@@ -46,7 +47,7 @@ pub(crate) struct WaitingSandbox {
 pub(crate) struct PrewarmedSandbox {
     plan: SandboxSpec,
     sandbox: PreparedSandbox,
-    /// The time limit for applying the run's limits.
+    /// The time limit for applying the run's limits, without that of a copy.
     time_max: Duration,
 }
 
@@ -195,14 +196,18 @@ impl WaitingSandbox {
 }
 
 impl PrewarmedSandbox {
-    /// Sends the command and its limits. Returns none, and nothing has run, if the sandbox is gone
-    /// or differs from the run's plan.
-    pub(crate) fn start_with(self, plan: &Plan) -> Option<ReadySandbox> {
+    /// Sends the command and its limits. Calls `ask` while it waits, because a folder can take long
+    /// to copy. Returns none, and nothing has run, if the sandbox is gone or differs from the run's
+    /// plan, or if the wait was cancelled.
+    pub(crate) fn start_with(
+        self,
+        plan: &Plan,
+        ask: &mut dyn FnMut(&StartWait) -> WaitDecision,
+    ) -> Option<ReadySandbox> {
         if self.plan != plan.sandbox {
             return None;
         }
-        let mut go_on = |_: &_| WaitDecision::Continue;
-        let mut limit = StartLimit::new(self.time_max, &mut go_on);
+        let mut limit = StartLimit::new(self.time_max, ask);
         match self.sandbox.assign_within(plan.exec.clone(), &mut limit) {
             Ok(ready) => Some(ready),
             Err(error) => {

@@ -1,24 +1,31 @@
 //! The version of the program that installed the packages, for the record of a build. A program
-//! that prints none must not make the build fail.
+//! that prints none, fails or takes too long must not make the build fail: all is installed then.
 
 use std::process::Command;
+use std::time::Duration;
 
 use super::error::SourceError;
 use super::model::{SourceInstaller, SourceTools};
-use super::program::run_to_end;
+use super::program::run_at_most;
 
 const UNKNOWN: &str = "unknown";
 const VERSION_BYTES_MAX: usize = 64;
+const VERSION_TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Asks a program for its version with `--version`.
+/// Asks a program for its version with `--version`. Only an interrupt is an error.
 pub(super) fn installer(
     name: &str,
     command: &mut Command,
     tools: &SourceTools,
 ) -> Result<SourceInstaller, SourceError> {
     let what = format!("{name} --version");
-    let asked = run_to_end(command.arg("--version"), &what, tools)?;
-    let version = version(&asked.stdout).unwrap_or(UNKNOWN).to_owned();
+    let time_max = VERSION_TIME_MAX.min(tools.time_max);
+    let asked = match run_at_most(command.arg("--version"), &what, tools, time_max) {
+        Err(error) if tools.interrupt.is_requested() => return Err(error),
+        asked => asked.ok().filter(|asked| asked.status.success()),
+    };
+    let version = asked.as_ref().and_then(|asked| version(&asked.stdout));
+    let version = version.unwrap_or(UNKNOWN).to_owned();
     Ok(SourceInstaller { name: name.to_owned(), version })
 }
 
@@ -34,7 +41,40 @@ fn version(printed: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use std::path::PathBuf;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::UnpackLimits;
+    use crate::source::interrupt::BuildInterrupt;
+
+    fn tools(time_max: Duration) -> SourceTools {
+        SourceTools {
+            python: PathBuf::new(),
+            scratch: PathBuf::new(),
+            variables: Vec::new(),
+            time_max,
+            limits: UnpackLimits::default(),
+            interrupt: BuildInterrupt::default(),
+        }
+    }
+
+    #[test]
+    fn a_program_without_a_version_is_no_error() {
+        let tools = tools(Duration::from_secs(3));
+        let asked = |program: &str, script: &str| {
+            let mut command = Command::new(program);
+            installer("uv", command.args(["-c", script]), &tools).unwrap().version
+        };
+        assert_eq!(asked("/bin/sh", "echo uv 0.5.1"), "0.5.1");
+        assert_eq!(asked("/bin/sh", "echo uv 0.5.1; exit 1"), UNKNOWN);
+        assert_eq!(asked("/bin/sh", "echo uv 0.5.1; sleep 60"), UNKNOWN);
+        assert_eq!(asked("/nonexistent/uv", ""), UNKNOWN);
+        tools.interrupt.requested().store(true, Ordering::Relaxed);
+        let mut command = Command::new("/bin/sh");
+        let interrupted = installer("uv", command.args(["-c", "sleep 60"]), &tools).unwrap_err();
+        assert!(interrupted.to_string().contains("interrupted"), "{interrupted}");
+    }
 
     #[test]
     fn the_version_is_the_first_word_with_a_digit_first() {

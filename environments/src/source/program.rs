@@ -129,6 +129,16 @@ pub(super) fn run_to_end(
     what: &str,
     tools: &SourceTools,
 ) -> Result<EndedProgram, SourceError> {
+    run_at_most(command, what, tools, tools.time_max)
+}
+
+/// Runs a program as [`run_to_end`] does, with a time limit of its own.
+pub(super) fn run_at_most(
+    command: &mut Command,
+    what: &str,
+    tools: &SourceTools,
+    time_max: Duration,
+) -> Result<EndedProgram, SourceError> {
     let program = PathBuf::from(command.get_program());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that the end of the time ends its own programs, too. A Ctrl-C does
@@ -139,8 +149,8 @@ pub(super) fn run_to_end(
     let started = |stream: io::Result<_>| stream.map_err(SourceError::io(&program));
     let stdout = started(collect(child.stdout.take()));
     let stderr = started(collect(child.stderr.take()));
-    let ended = wait_at_most(&mut child, tools.time_max, &tools.interrupt)
-        .map_err(SourceError::io(&program))?;
+    let ended =
+        wait_at_most(&mut child, time_max, &tools.interrupt).map_err(SourceError::io(&program))?;
     // A process that the program left behind may still hold a pipe open.
     let ends = |from: Receiver<StreamEnds>| from.recv_timeout(OUTPUT_TIME).unwrap_or_default();
     let (stdout, stderr) = (ends(stdout?), ends(stderr?));
@@ -148,7 +158,7 @@ pub(super) fn run_to_end(
     let status = match ended {
         ProgramEnd::Itself(status) if !tools.interrupt.is_requested() => status,
         ProgramEnd::TimeOver => {
-            let what = format!("{what}: ended after {} seconds", tools.time_max.as_secs());
+            let what = format!("{what}: ended after {} seconds", time_max.as_secs());
             return Err(failure(&what, &last_lines));
         }
         ProgramEnd::Itself(_) | ProgramEnd::Interrupted => {

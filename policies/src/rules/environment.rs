@@ -76,8 +76,8 @@ fn signed_by_builder(
         BuilderEvidence::Unverified(why) => format!("its build record does not verify: {why}"),
     };
     let reason = format!("{}: {why}", opened.reference);
-    let hint = "import it from one of these builders, or build it with `toolexec env build \
-                --sign-key`";
+    let hint = "remove it with `toolexec env rm`, then import it from one of these builders; or \
+                build it with `toolexec env build --sign-key`";
     Err(EnvironmentRefusal::new(Code::EnvironmentNotPermitted, reason, hint))
 }
 

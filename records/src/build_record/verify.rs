@@ -1,5 +1,5 @@
 //! Verifies the record of a build: form, subject, and the signature by the key that it names.
-//! Whether this key may build is decided elsewhere.
+//! The policy decides whether this key may build.
 
 use ed25519_dalek::{Signature, VerifyingKey};
 use model::Sha256;

@@ -10,9 +10,10 @@ use super::start::{Peer, START_TIME_MAX, StartLimit, StartWait, WaitDecision};
 use crate::collect::Collection;
 use crate::messages::{FromLauncher, ToLauncher};
 use crate::plan::{ExecSpec, Limits, WorkCopy};
-use crate::report::{Confinement, Mark};
+use crate::report::{Confinement, EffectiveLimit, Mark};
 use crate::stream_capture::StreamCapture;
 use crate::wire;
+use crate::work::COPY_TIME_MAX;
 
 /// The most time until the launcher reports the start of the tool. Its worker reports earlier, even
 /// if it did not see the tool start.
@@ -92,14 +93,11 @@ impl PreparedSandbox {
         limit: &mut StartLimit<'_>,
     ) -> Result<ReadySandbox, BuildError> {
         let Self { mut peer, control, evidence, stdout, stderr, proxy, mut confinement, .. } = self;
-        match limit.receive(&control, &mut peer, &evidence, "apply the limits")? {
-            Some((FromLauncher::Ready(in_force), _)) => confinement.limits = in_force,
-            Some((FromLauncher::SetupFailed(unable), _)) => {
-                return Err(BuildError::SetupFailed(unable));
-            }
-            Some(_) => return Err(lost("it sent an unexpected message")),
-            None => return Err(peer.closed()),
-        }
+        let step = match work {
+            Some(_) => AssignStep::LimitsAndCopy,
+            None => AssignStep::Limits,
+        };
+        confinement.limits = step.receive(&control, &mut peer, &evidence, limit)?;
         Ok(ReadySandbox {
             peer,
             control,
@@ -170,6 +168,39 @@ impl ReadySandbox {
     }
 }
 
+/// The launcher's step after it has the command.
+#[derive(Clone, Copy)]
+enum AssignStep {
+    Limits,
+    /// The copy has time of its own, because it can take longer than all other steps.
+    LimitsAndCopy,
+}
+
+impl AssignStep {
+    /// Waits until the step is done. Returns the limits as they are enforced.
+    fn receive(
+        self,
+        control: &OwnedFd,
+        peer: &mut Peer,
+        evidence: &OwnedFd,
+        limit: &mut StartLimit<'_>,
+    ) -> Result<Vec<EffectiveLimit>, BuildError> {
+        let text = match self {
+            Self::Limits => "apply the limits",
+            Self::LimitsAndCopy => {
+                limit.extend(COPY_TIME_MAX);
+                "apply the limits and copy the folder to /out/work"
+            }
+        };
+        match limit.receive(control, peer, evidence, text)? {
+            Some((FromLauncher::Ready(effective), _)) => Ok(effective),
+            Some((FromLauncher::SetupFailed(failure), _)) => Err(BuildError::SetupFailed(failure)),
+            Some(_) => Err(lost("it sent an unexpected message")),
+            None => Err(peer.closed()),
+        }
+    }
+}
+
 /// Waits for the report of the start. The tool may already run: report a stuck launcher once.
 fn wait_for_start(
     control: &OwnedFd,
@@ -205,6 +236,27 @@ mod tests {
 
     use super::super::session::pair;
     use super::*;
+
+    #[test]
+    fn a_copy_has_time_of_its_own_and_can_be_cancelled() {
+        let (control, _launcher) = pair().unwrap();
+        let (evidence, _collector) = pair().unwrap();
+        let wait = |step: AssignStep| {
+            let mut asked = 0;
+            let mut ask = |_: &StartWait| {
+                asked += 1;
+                if asked < 3 { WaitDecision::Continue } else { WaitDecision::Cancel }
+            };
+            let mut peer = Peer { launcher: None, slot: Some(std::process::id()) };
+            let mut limit = StartLimit::new(Duration::from_millis(1), &mut ask);
+            step.receive(&control, &mut peer, &evidence, &mut limit).unwrap_err()
+        };
+        let stuck = wait(AssignStep::Limits);
+        assert!(matches!(stuck, BuildError::Stuck(_)), "{stuck}");
+        let cancelled = wait(AssignStep::LimitsAndCopy);
+        assert!(matches!(cancelled, BuildError::Cancelled(_)), "{cancelled}");
+        assert!(cancelled.to_string().contains("copy the folder to /out/work"), "{cancelled}");
+    }
 
     #[test]
     fn a_worker_that_stops_before_it_reports_the_start_is_reported() {

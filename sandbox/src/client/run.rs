@@ -27,6 +27,9 @@ const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
 pub(super) const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
 /// The most time that streams and files may take after the launcher's final message.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+/// The same while a work copy is compared: equal files give no message. The launcher ends its
+/// collector after 120 s.
+const WORK_DRAIN_TIME_MAX: Duration = Duration::from_secs(125);
 
 /// A running tool.
 #[must_use = "dropping a running sandbox kills it"]
@@ -113,13 +116,13 @@ impl RunningSandbox {
             if ready.evidence {
                 evidence = self.take_evidence()?;
                 // The collector is still sending: the drain period restarts with each file.
-                deadline = deadline.map(|_| Instant::now() + DRAIN_TIME_MAX);
+                deadline = deadline.map(|_| self.drained_at(evidence));
             }
             if ready.control {
                 heard = Instant::now();
                 control = self.receive_from_launcher(&mut ending, &mut news);
                 if !open(control) {
-                    deadline = Some(Instant::now() + DRAIN_TIME_MAX);
+                    deadline = Some(self.drained_at(evidence));
                 }
             }
             if self.stdout.over() || self.stderr.over() {
@@ -129,6 +132,12 @@ impl RunningSandbox {
             }
         }
         self.close(ending)
+    }
+
+    /// Returns the deadline for the next message after the launcher's final one.
+    fn drained_at(&self, evidence: SourceState) -> Instant {
+        let compares = evidence == SourceState::Open && self.collection.has_work();
+        Instant::now() + if compares { WORK_DRAIN_TIME_MAX } else { DRAIN_TIME_MAX }
     }
 
     fn receive_from_launcher(

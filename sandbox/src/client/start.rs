@@ -51,6 +51,11 @@ impl<'a> StartLimit<'a> {
         self.begun + self.time_max
     }
 
+    /// Adds the time of a step that the caller's limit does not count.
+    pub(super) fn extend(&mut self, time: Duration) {
+        self.time_max = self.time_max.saturating_add(time);
+    }
+
     pub(super) fn receive(
         &mut self,
         control: &OwnedFd,
@@ -72,7 +77,8 @@ impl<'a> StartLimit<'a> {
 
     /// Asks the caller whether to continue, unless the time is over.
     pub(super) fn check(&mut self, peer: Peer, what: &'static str) -> Result<(), BuildError> {
-        let waiting = StartWait { for_time: self.begun.elapsed(), what, peer };
+        let (for_time, time_max) = (self.begun.elapsed(), self.time_max);
+        let waiting = StartWait { for_time, time_max, what, peer };
         if waiting.for_time >= self.time_max {
             return Err(BuildError::Stuck(Box::new(waiting.stall_report())));
         }
@@ -141,6 +147,8 @@ impl Peer {
 pub struct StartWait {
     /// The time waited so far.
     pub for_time: Duration,
+    /// The time limit of the wait.
+    pub time_max: Duration,
     what: &'static str,
     peer: Peer,
 }

@@ -158,6 +158,11 @@ impl Collection {
         self.file_full
     }
 
+    /// Returns whether the tool has a work copy.
+    pub(crate) fn has_work(&self) -> bool {
+        self.work.is_some()
+    }
+
     pub(crate) fn into_collected(self) -> CollectedOutput {
         CollectedOutput { work: self.work.map(WorkCollection::into_changes), ..self.collected }
     }

@@ -88,12 +88,15 @@ fn a_path_that_no_collector_sends_ends_the_trust() {
     let mut collection = place.collection(work_copy("changes.patch"));
     let file = place.file(1);
     assert_eq!(collection.removed(b"a"), CollectorState::Trusted);
-    for path in [&b"a"[..], b"../b", b"/b", b"b//c", b"b/", b"", b"b/./c", b"\xff"] {
+    let git = [&b".git"[..], b"d/.git/x", b"GIT~1", b".git:x"];
+    let others = [&b"a"[..], b"../b", b"/b", b"b//c", b"b/", b"", b"b/./c", b"\xff"];
+    for path in others.into_iter().chain(git) {
         assert_eq!(collection.removed(path), CollectorState::Untrusted, "{path:?}");
         let state = collection.changed(path, 0o644, &file).unwrap();
         assert_eq!(state, CollectorState::Untrusted, "{path:?}");
     }
     let mut without = CollectorScratch::new("without").collection(None);
+    assert!(collection.has_work() && !without.has_work());
     assert_eq!(without.removed(b"a"), CollectorState::Untrusted);
     assert_eq!(without.changed(b"b", 0o644, &file).unwrap(), CollectorState::Untrusted);
     assert_eq!(without.into_collected().work, None);

@@ -12,7 +12,7 @@ use super::checks::{checked_size, is_below, open_directory};
 use crate::copy::copy_and_hash;
 use crate::plan::{CHANGES_MAX, WORK_FILE_BYTES_MAX};
 use crate::report::{ChangedFile, WorkChanges};
-use crate::work::WORK_DIRECTORY;
+use crate::work::{WORK_DIRECTORY, is_refused_by_git};
 
 /// The differences so far, and the directory of the changed files.
 pub(super) struct WorkCollection {
@@ -32,7 +32,8 @@ impl WorkCollection {
 
     /// Accepts the path of one more difference. `None`: no honest collector sends it.
     pub(super) fn accept(&mut self, path: &[u8]) -> Option<String> {
-        let path = std::str::from_utf8(path).ok().filter(|path| is_below(path))?;
+        let is_plain = |path: &&str| is_below(path) && !is_refused_by_git(path.as_bytes());
+        let path = std::str::from_utf8(path).ok().filter(is_plain)?;
         let few = u32::try_from(self.seen.len()).is_ok_and(|seen| seen < CHANGES_MAX);
         (few && self.seen.insert(path.to_owned())).then(|| path.to_owned())
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use model::Outcome;
 use sandbox::client::BuildError;
-use sandbox::plan::{CHANGES_MAX, Limits, Plan, WorkCopy, WorkFolder};
+use sandbox::plan::{CHANGES_MAX, Limits, Plan, WORK_FILE_BYTES_MAX, WorkCopy, WorkFolder};
 use sandbox::report::WorkChanges;
 
 use crate::support::*;
@@ -29,9 +29,39 @@ fn with_folder(plan: &mut Plan, slot: &Path) {
     plan.exec.work = Some(WorkCopy { folder, patch: "changes.patch".to_owned() });
 }
 
+/// Adds files that a patch cannot have: large ones, one with a long path, and one of git.
+fn with_odd_files(plan: &mut Plan, slot: &Path) {
+    with_folder(plan, slot);
+    let mut directory = slot.join("repo");
+    for name in [&"a".repeat(200), &"b".repeat(200)] {
+        directory.push(name);
+        fs::create_dir(&directory).unwrap();
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let folder = slot.join("repo");
+    let long = directory.join("c".repeat(200));
+    let size = WORK_FILE_BYTES_MAX + 1;
+    let large = ["large-gone", "large-less"].map(|name| (folder.join(name), size));
+    for (path, size) in large.into_iter().chain([(long, 1)]) {
+        fs::File::create(&path).unwrap().set_len(size).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    symlink("keep", folder.join(".gitmodules")).unwrap();
+}
+
 #[track_caller]
 fn check_work(script: &str, limits: Limits, expected: Outcome) -> RunOutput {
-    let ran = run_changed(script, limits, with_folder);
+    check_folder(with_folder, script, limits, expected)
+}
+
+#[track_caller]
+fn check_folder(
+    folder: fn(&mut Plan, &Path),
+    script: &str,
+    limits: Limits,
+    expected: Outcome,
+) -> RunOutput {
+    let ran = run_changed(script, limits, folder);
     let RunOutput { finished, stdout, stderr, .. } = &ran;
     assert_eq!(finished.outcome(), expected, "{finished:#?}\nstdout: {stdout}\nstderr: {stderr}");
     ran
@@ -134,6 +164,44 @@ fn a_change_that_is_not_a_plain_file_is_rejected() {
     assert_eq!(changed_paths(&ran), [("edit", false), (long.as_str(), false)]);
     assert_eq!(changes(&ran).removed, ["tolink"]);
     assert!(ran.finished.collected.complete);
+}
+
+#[test]
+fn differences_below_git_are_left_out_and_other_spellings_rejected() {
+    let script = "import os\n\
+        for d in ('.git', '.GIT', '.github'): os.mkdir(d); open(d + '/x', 'w').write('x')\n\
+        open('sub/.git', 'w').write('x'); open('git~1', 'w').write('x')";
+    let ran = check_work(script, LIMITS, Outcome::OutputRejected);
+    assert_eq!(rejected(&ran), [("work/.GIT/x", "reserved"), ("work/git~1", "reserved")]);
+    assert_eq!(changed_paths(&ran), [(".github/x", false)]);
+    assert!(ran.finished.collected.complete);
+}
+
+#[test]
+fn an_original_that_a_patch_cannot_have_is_rejected() {
+    let script = "import os, shutil\n\
+        os.remove('.gitmodules'); os.remove('large-gone'); open('large-less', 'w').write('x')\n\
+        os.mkdir('large-gone'); open('large-gone/below', 'w').write('x')\n\
+        shutil.rmtree('a' * 200); os.remove('gone'); open('edit', 'w').write('e')";
+    let ran = check_folder(with_odd_files, script, LIMITS, Outcome::OutputRejected);
+    let mut rows = rejected(&ran);
+    let (path, reason) = rows.remove(1);
+    assert!(path.starts_with("work/aaa") && reason == "name-too-long", "{path}: {reason}");
+    let expected = [
+        ("work/.gitmodules", "reserved"),
+        ("work/large-gone", "too-big"),
+        ("work/large-less", "too-big"),
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(changed_paths(&ran), [("edit", false)]);
+    assert_eq!(changes(&ran).removed, ["gone"]);
+    assert!(ran.finished.collected.complete);
+}
+
+#[test]
+fn an_unchanged_original_may_be_of_any_size() {
+    let ran = check_folder(with_odd_files, "print('done')", LIMITS, Outcome::Ok);
+    assert_eq!(changes(&ran), &WorkChanges::default());
 }
 
 #[test]

@@ -6,15 +6,13 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::facts::InputTreeFacts;
 use super::{FACTS, InputTreeLimits, InputTreeStore};
 use crate::beneath::remove_tree;
 use crate::sync;
-
-/// The time limit for a process to use a hidden name; a removal may continue after it.
-const HIDDEN_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// One stored tree. Its last use is the modification time of its directory.
 struct KeptInputTree {
@@ -65,8 +63,9 @@ impl InputTreeStore {
     fn remove_abandoned(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.directory)? {
             let entry = entry?;
-            if is_hidden(&entry.path()) && entry.metadata().is_ok_and(|it| is_abandoned(&it)) {
-                self.remove(&entry.path());
+            let path = entry.path();
+            if is_hidden(&path) && entry.metadata().is_ok_and(|it| self.is_abandoned(&it)) {
+                self.remove(&path);
             }
         }
         Ok(())
@@ -75,8 +74,8 @@ impl InputTreeStore {
     /// Removes a tree. It gets a hidden name first, so that no run takes it meanwhile.
     fn remove(&self, path: &Path) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let gone = self.hidden("gone", name.trim_start_matches('.'));
-        // A process that was killed may have left it.
+        let gone = self.hidden("gone", &format!("{}-{}", name_before(&name), process::id()));
+        // A killed process with the same id may have left it.
         remove_tree(&gone);
         match sync::rename_new(path, &gone) {
             Ok(()) => remove_tree(&gone),
@@ -84,6 +83,13 @@ impl InputTreeStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => tracing::warn!("{}: remove: {error}", path.display()),
         }
+    }
+
+    /// Returns whether the process that hid a tree was killed. The rename changed the time.
+    fn is_abandoned(&self, found: &Metadata) -> bool {
+        let hidden = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
+        let age = UNIX_EPOCH.checked_add(hidden).and_then(|at| at.elapsed().ok());
+        age.is_some_and(|age| age > self.bounds.hidden_max)
     }
 
     fn kept(&self) -> io::Result<Vec<KeptInputTree>> {
@@ -120,9 +126,9 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns whether the process that hid a tree was killed. The rename changed the time.
-fn is_abandoned(found: &Metadata) -> bool {
-    let hidden = Duration::from_secs(u64::try_from(found.ctime()).unwrap_or(0));
-    let age = UNIX_EPOCH.checked_add(hidden).and_then(|at| at.elapsed().ok());
-    age.is_some_and(|age| age > HIDDEN_TIME_MAX)
+/// Returns the name that an entry had before a removal, which may have been killed.
+fn name_before(name: &str) -> &str {
+    let name = name.trim_start_matches('.');
+    let of_removal = name.strip_prefix("gone-").and_then(|rest| rest.rsplit_once('-'));
+    of_removal.map_or(name, |(name, _)| name)
 }

@@ -7,13 +7,15 @@ use std::thread;
 use std::time::SystemTime;
 
 use super::*;
+use crate::disk_space::free_stored_inputs;
+use crate::input_store::{InputStore, StoreLimits};
 
-const OWNER: u32 = 1000;
 const BOUNDS: InputTreeLimits = InputTreeLimits {
     bytes_max: 100,
     entries_max: 20,
     trees_max: 3,
     unused_max: Duration::from_secs(1000),
+    hidden_max: Duration::from_secs(1000),
 };
 const UNLIMITED: TreeLimits =
     TreeLimits { entries_max: u64::MAX, bytes_max: u64::MAX, depth_max: u32::MAX };
@@ -42,8 +44,8 @@ impl InputTreeScene {
         Self { top, store, claim: ClaimId::from_random([7; 16]) }
     }
 
-    fn key(name: &str) -> InputTreeKey {
-        InputTreeKey { owner: OWNER, sha256: Sha256::of(name.as_bytes()) }
+    fn key(name: &str) -> Sha256 {
+        Sha256::of(name.as_bytes())
     }
 
     fn slot(&self, name: &str) -> PathBuf {
@@ -131,22 +133,21 @@ fn two_runs_never_get_one_tree() {
 }
 
 #[test]
-fn another_owner_or_smaller_limits_get_no_tree() {
+fn smaller_limits_get_no_tree() {
     let scene = InputTreeScene::new("limits");
     scene.keep("a", 10, 0);
     let to = scene.slot("other");
     fs::create_dir(&to).unwrap();
-    let take = |key, limits: &TreeLimits| scene.store.take(key, &to, &scene.claim, limits);
-    let other = InputTreeKey { owner: OWNER + 1, ..InputTreeScene::key("a") };
-    assert!(take(other, &UNLIMITED).is_none());
+    let key = InputTreeScene::key("a");
+    let take = |limits: &TreeLimits| scene.store.take(key, &to, &scene.claim, limits);
     for limits in
         [TreeLimits { bytes_max: 9, ..UNLIMITED }, TreeLimits { entries_max: 0, ..UNLIMITED }]
     {
-        assert!(take(InputTreeScene::key("a"), &limits).is_none());
+        assert!(take(&limits).is_none());
         assert_eq!(scene.held(&["a"]), [true]);
     }
     assert_eq!(fs::read_dir(&to).unwrap().count(), 0);
-    assert!(take(InputTreeScene::key("a"), &UNLIMITED).is_some());
+    assert!(take(&UNLIMITED).is_some());
 }
 
 #[test]
@@ -200,7 +201,7 @@ fn what_is_stale_or_was_left_expires() {
     fs::create_dir(scene.top.join("store/.taken-1")).unwrap();
     // A process was killed between two steps of a removal.
     let name = scene.stored("old").file_name().unwrap().to_str().unwrap().to_owned();
-    let gone = scene.store.hidden("gone", &name);
+    let gone = scene.store.hidden("gone", &format!("{name}-{}", std::process::id()));
     sync::rename_new(&scene.stored("old"), &gone).unwrap();
     scene.keep("old", 1, 2000);
     scene.store.expire();
@@ -211,7 +212,52 @@ fn what_is_stale_or_was_left_expires() {
     assert_eq!(scene.held(&["new"]), [false]);
 }
 
-/// A folder that is no longer in the slot leaves nothing here.
+#[test]
+fn what_killed_processes_hid_is_removed_after_its_time() {
+    let scene = InputTreeScene::new("hidden");
+    scene.keep("a", 1, 0);
+    for name in [".new-1", ".taken-2", ".gone-3-4", ".gone-taken-5-6"] {
+        let tree = scene.top.join("store").join(name).join("tree");
+        fs::create_dir_all(&tree).unwrap();
+        File::create(tree.join("file")).unwrap();
+        set_mode(&tree, SEALED);
+    }
+    scene.store.expire();
+    assert_eq!(scene.count(), 5);
+    let bounds = InputTreeLimits { hidden_max: Duration::ZERO, ..BOUNDS };
+    InputTreeStore::new(scene.top.join("store"), bounds).expire();
+    assert_eq!((scene.count(), scene.held(&["a"])), (1, vec![true]));
+}
+
+#[test]
+fn a_full_disk_takes_stored_files_and_trees() {
+    let scene = InputTreeScene::new("full");
+    scene.keep("a", 1, 0);
+    let (files, from) = (scene.top.join("files"), scene.top.join("file"));
+    fs::create_dir(&files).unwrap();
+    File::create(&from).unwrap();
+    let unused_max = Duration::from_secs(1000);
+    let bounds = StoreLimits { bytes_max: 10, files_max: 10, unused_max };
+    let store = InputStore::new(files.clone(), bounds);
+    store.store(&Sha256::of(b""), &from, 0);
+    assert_eq!(fs::read_dir(&files).unwrap().count(), 1);
+    free_stored_inputs(&store, &scene.store);
+    assert_eq!((fs::read_dir(&files).unwrap().count(), scene.count()), (0, 0));
+}
+
+/// The folder is copied into it then.
+#[test]
+fn a_directory_of_a_slot_is_empty_after_a_failed_move() {
+    let scene = InputTreeScene::new("failed");
+    scene.staged("a", 1).unwrap();
+    for _ in 0..2 {
+        empty_directory(&scene.slot("a"));
+        assert_eq!(fs::read_dir(scene.slot("a")).unwrap().count(), 0);
+        fs::remove_dir(scene.slot("a")).unwrap();
+    }
+}
+
+/// A folder that has left the slot leaves nothing here.
 #[test]
 fn a_folder_that_cannot_be_moved_leaves_nothing() {
     let scene = InputTreeScene::new("gone");

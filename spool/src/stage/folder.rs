@@ -1,19 +1,19 @@
-//! Stages a folder. If the stored tree of its owner and digest exists, that one is moved into the
-//! slot, and the original is not read. Otherwise each file is copied while it is hashed, so that
-//! the digest is that of the copy. The original must never be changed.
+//! Stages a folder. Each file is copied while it is hashed, so that the digest is that of the copy.
+//! If the tree of the approved digest is stored, the original is only hashed, and the stored tree
+//! is moved into the slot. A folder that differs from the approved one must be refused in both
+//! cases, and the original must never be changed.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, fstat, open};
-use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree};
+use rustix::fs::{Mode, OFlags, open};
+use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree, digest_as_copy};
 use validator::{Code, Violation};
 
 use super::directories::{make_directory, seal};
 use super::placement::{ENTRIES_MAX, InputPlacement, StagedCopy, StagedInput, StagedTotals};
 use crate::beneath::try_remove_tree;
 use crate::error::{HELP_SEPARATOR, SpoolError};
-use crate::input_trees::InputTreeKey;
 use crate::shortage::Shortage;
 
 /// The components of the longest path in a folder.
@@ -30,21 +30,25 @@ pub(super) fn stage(
     place: &InputPlacement<'_>,
     folder: &OwnedFd,
 ) -> Result<StagedInput, SpoolError> {
-    let owner = fstat(folder).map_err(SpoolError::errno(&place.shown, "stat"))?.st_uid;
-    let key = InputTreeKey { owner, sha256: *place.input.sha256() };
-    let Some(tree) = place.trees.take(key, &place.to, place.claim, &limits_of(place)) else {
-        return stage_copy(place, folder, key);
+    let sha256 = *place.input.sha256();
+    if !place.trees.holds(sha256) {
+        return stage_copy(place, folder);
+    }
+    let found = match digest(place, folder) {
+        Ok(summary) => summary.sha256,
+        Err(error) => return refusal(place, error).map(Err),
     };
-    place.hashed.add_uncounted(tree.bytes());
+    if found != sha256 {
+        return Ok(Err(place.mismatch(found)));
+    }
+    let Some(tree) = place.trees.take(sha256, &place.to, place.claim, &limits_of(place)) else {
+        return stage_copy(place, folder);
+    };
     let totals = StagedTotals { bytes: tree.bytes(), entries: tree.entries() };
     Ok(Ok(StagedCopy { totals, tree: Some(tree) }))
 }
 
-fn stage_copy(
-    place: &InputPlacement<'_>,
-    folder: &OwnedFd,
-    key: InputTreeKey,
-) -> Result<StagedInput, SpoolError> {
+fn stage_copy(place: &InputPlacement<'_>, folder: &OwnedFd) -> Result<StagedInput, SpoolError> {
     let mut to = open_copy(place)?;
     let mut copied = copy(place, folder, &to);
     if copied.as_ref().is_err_and(is_disk_full) {
@@ -64,13 +68,19 @@ fn stage_copy(
     seal(to.as_fd()).map_err(SpoolError::errno(&place.to, "set the mode of"))?;
     let entries = summary.files.saturating_add(summary.directories).saturating_add(summary.links);
     let bytes = summary.bytes;
-    let tree = place.trees.examine_new(key, (place.to.as_path(), to.as_fd()), (bytes, entries));
+    let opened = (place.to.as_path(), to.as_fd());
+    let tree = place.trees.examine_new(summary.sha256, opened, (bytes, entries));
     Ok(Ok(StagedCopy { totals: StagedTotals { bytes, entries }, tree }))
 }
 
 fn open_copy(place: &InputPlacement<'_>) -> Result<OwnedFd, SpoolError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     open(&place.to, flags, Mode::empty()).map_err(SpoolError::errno(&place.to, "open"))
+}
+
+fn digest(place: &InputPlacement<'_>, from: &OwnedFd) -> Result<TreeSummary, TreeError> {
+    let mut on_bytes = |bytes| place.hashed.add_uncounted(bytes);
+    digest_as_copy(from.as_fd(), LinkRule::Inside, &limits_of(place), &mut on_bytes)
 }
 
 fn copy(
@@ -91,7 +101,7 @@ fn is_disk_full(error: &TreeError) -> bool {
     Shortage::of(error) == Some(Shortage::DiskSpace)
 }
 
-/// Returns the violation of a folder that cannot be an input, or the failure of the copy.
+/// Returns the violation of a folder that cannot be an input, or the failure of the host.
 fn refusal(place: &InputPlacement<'_>, error: TreeError) -> Result<Violation, SpoolError> {
     match error {
         TreeError::Io { path, act, error } if is_of_host(act, &error) => {

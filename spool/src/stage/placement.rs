@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use model::{ClaimId, Sha256};
 use validator::{Code, Input, Violation};
 
+use crate::disk_space::free_stored_inputs;
 use crate::hash_progress::HashProgress;
 use crate::input_store::InputStore;
 use crate::input_trees::{InputTreeStore, StagedTree};
@@ -46,10 +47,8 @@ pub(super) struct InputPlacement<'a> {
 }
 
 impl InputPlacement<'_> {
-    /// Deletes the stored inputs, which are the first files to go when the disk is full.
     pub(super) fn free_disk_space(&self) {
-        self.store.clear();
-        self.trees.clear();
+        free_stored_inputs(self.store, self.trees);
     }
 
     pub(super) fn missing(&self, why: &str) -> Violation {

@@ -65,11 +65,11 @@ impl CopyTotals {
     }
 }
 
-/// A directory and its copy.
+/// A directory and its copy, if there is one.
 #[derive(Clone, Copy)]
 pub(super) struct DirectoryPair<'a> {
     pub(super) from: BorrowedFd<'a>,
-    pub(super) to: BorrowedFd<'a>,
+    pub(super) to: Option<BorrowedFd<'a>>,
     /// The components of the path of each entry.
     pub(super) depth: u32,
 }

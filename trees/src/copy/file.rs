@@ -1,4 +1,5 @@
-//! Copies one file, and hashes the bytes that it writes. A file that changes meanwhile is refused.
+//! Copies one file, and hashes the bytes that it writes; without a copy, those that it reads. A
+//! file that changes meanwhile is refused.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -29,10 +30,10 @@ pub(super) fn copy_file(
     let bytes = check_file(&before, name)?;
     context.add_bytes(bytes, name)?;
     let executable = is_executable(&before);
-    let copy = make_file(at.to, name, if executable { PROGRAM } else { FILE });
-    let copy = copy.map_err(TreeError::failed(name, "create"))?;
+    let copy = at.to.map(|to| make_file(to, name, if executable { PROGRAM } else { FILE }));
+    let copy = copy.transpose().map_err(TreeError::failed(name, "create"))?;
     let mut pour = FilePour { context, name, buffer, on_bytes };
-    let sha256 = pour.all(&file, &copy, bytes)?;
+    let sha256 = pour.all(&file, copy.as_ref(), bytes)?;
     let after = fstat(&file).map_err(TreeError::failed(name, "stat again"))?;
     if !is_unchanged(&before, &after) {
         return Err(TreeError::Changed { path: name.to_owned() });
@@ -62,7 +63,7 @@ struct FilePour<'a> {
 impl FilePour<'_> {
     /// Copies and hashes a file of exactly this size. Each read may return more than is left, so
     /// that growth is noticed; a small file takes one read.
-    fn all(&mut self, mut from: &File, mut to: &File, bytes: u64) -> Result<Sha256, TreeError> {
+    fn all(&mut self, mut from: &File, to: Option<&File>, bytes: u64) -> Result<Sha256, TreeError> {
         let (mut stream, mut left) = (Sha256Stream::new(), bytes);
         loop {
             self.context.check_needed(self.name)?;
@@ -75,7 +76,9 @@ impl FilePour<'_> {
             left = rest.ok_or_else(|| TreeError::Changed { path: self.name.to_owned() })?;
             let part = self.buffer.get(..read).unwrap_or_default();
             stream.update(part);
-            to.write_all(part).map_err(TreeError::failed(self.name, "write"))?;
+            if let Some(mut to) = to {
+                to.write_all(part).map_err(TreeError::failed(self.name, "write"))?;
+            }
             (self.on_bytes)(length);
             // The file ended before the buffer did.
             if left == 0 && read < self.buffer.len() {

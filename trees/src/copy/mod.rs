@@ -1,5 +1,6 @@
-//! Copies a tree, and computes the digest of the bytes that it writes. It must never follow a link,
-//! replace an existing entry, write a byte that is not part of the digest, or sync the copy.
+//! Copies a tree, and computes the digest of the bytes that it writes; or reads it only, in the
+//! same walk. It must never follow a link, replace an existing entry, write a byte that is not part
+//! of the digest, or sync the copy.
 
 mod context;
 mod file;
@@ -26,6 +27,30 @@ use crate::walk::open_top;
 pub fn copy_tree(
     from: BorrowedFd<'_>,
     to: BorrowedFd<'_>,
+    rule: LinkRule,
+    limits: &TreeLimits,
+    on_bytes: &mut dyn FnMut(u64),
+) -> Result<TreeSummary, TreeError> {
+    walk(from, Some(to), rule, limits, on_bytes)
+}
+
+/// Computes the digest of a directory in two threads: that of [`crate::digest_tree`], with the
+/// refusals of [`copy_tree`]. Calls `on_bytes` with the number of bytes read since its last call.
+///
+/// # Errors
+/// Returns an entry that is refused, is beyond a limit, changes, or cannot be read.
+pub fn digest_as_copy(
+    from: BorrowedFd<'_>,
+    rule: LinkRule,
+    limits: &TreeLimits,
+    on_bytes: &mut dyn FnMut(u64),
+) -> Result<TreeSummary, TreeError> {
+    walk(from, None, rule, limits, on_bytes)
+}
+
+fn walk(
+    from: BorrowedFd<'_>,
+    to: Option<BorrowedFd<'_>>,
     rule: LinkRule,
     limits: &TreeLimits,
     on_bytes: &mut dyn FnMut(u64),

@@ -141,8 +141,10 @@ impl<'a> TreeCopy<'a> {
         copy: fn(&mut Self, DirectoryPair<'_>) -> Result<Sha256, TreeError>,
     ) -> Result<String, TreeError> {
         let from = open_directory(at.from, name).map_err(TreeError::unopened(name))?;
-        let to = make_directory(at.to, name).map_err(TreeError::failed(name, "create"))?;
-        let inside = DirectoryPair { from: from.as_fd(), to: to.as_fd(), depth: at.depth + 1 };
+        let to = at.to.map(|to| make_directory(to, name)).transpose();
+        let to = to.map_err(TreeError::failed(name, "create"))?;
+        let to = to.as_ref().map(OwnedFd::as_fd);
+        let inside = DirectoryPair { from: from.as_fd(), to, depth: at.depth + 1 };
         let sha256 = copy(self, inside).map_err(|error| error.below(name))?;
         self.context.totals.directories.fetch_add(1, Ordering::Relaxed);
         Ok(directory_line(sha256, name))
@@ -152,7 +154,9 @@ impl<'a> TreeCopy<'a> {
         let target = readlinkat(at.from, name, Vec::<u8>::new());
         let target = target.map_err(TreeError::failed(name, "read the link"))?;
         let target = check_target(&target, self.context.rule, at.depth.saturating_sub(1), name)?;
-        symlinkat(target, at.to, name).map_err(TreeError::failed(name, "create"))?;
+        if let Some(to) = at.to {
+            symlinkat(target, to, name).map_err(TreeError::failed(name, "create"))?;
+        }
         self.context.totals.links.fetch_add(1, Ordering::Relaxed);
         Ok(link_line(target, name))
     }

@@ -9,21 +9,24 @@ use rustix::fs::{AtFlags, fsync, renameat, unlinkat};
 use super::directory::{BUILD_RECORD, EnvironmentStore, PUBLIC_FILE};
 use super::environment::StoredDirectory;
 use super::error::StoreError;
-use super::handle::{read_small, write_new};
+use super::handle::{read_head, write_new};
 use crate::content::CONTENT_BYTES_MAX;
 
+/// One byte more than a verifier accepts, so that the verifier refuses a larger record.
+const RECORD_BYTES_READ: usize = CONTENT_BYTES_MAX + 1;
 /// The record before it replaces the old one.
 const BUILD_RECORD_NEW: &str = "build.dsse.json.new";
 
 impl EnvironmentStore {
     /// Reads the signed record of an environment's build, if it has one. Nothing of it is verified.
+    /// Of a record that is too large, only the beginning is returned, which is too large itself.
     ///
     /// # Errors
-    /// The environment does not exist, or its record cannot be read or is too large.
+    /// The environment does not exist, or its record cannot be read.
     pub fn build_record(&self, sha256: Sha256) -> Result<Option<Vec<u8>>, StoreError> {
         let stored = StoredDirectory::open(self, sha256)?;
         let path = stored.path.join(BUILD_RECORD);
-        match read_small(&stored.directory, BUILD_RECORD, CONTENT_BYTES_MAX) {
+        match read_head(&stored.directory, BUILD_RECORD, RECORD_BYTES_READ) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             read => read.map(Some).map_err(StoreError::io(&path, "read")),
         }

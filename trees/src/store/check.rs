@@ -3,7 +3,8 @@
 //!
 //! The stamp finds changes by accident and by other users. It is not a proof against the owner of
 //! the store, who can also replace the stamp: `verify` computes the digest. An index spares the
-//! listings of most directories; a wrong one gives another stamp, and is replaced.
+//! listings of most directories; a wrong one gives another stamp, and is replaced. A tree for which
+//! none can be made is listed each time.
 
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -19,7 +20,7 @@ use super::handle::{create_file, open_directory, read_small, write_new};
 use crate::content::EnvironmentContent;
 use crate::digest::{TreeFile, TreeSummary, digest_content};
 use crate::error::TreeError;
-use crate::index::{INDEX_BYTES_MAX, index_tree};
+use crate::index::{INDEX_BYTES_MAX, NO_INDEX, index_tree};
 use crate::indexed_stamp::stamp_indexed;
 use crate::limits::TreeLimits;
 use crate::links::LinkRule;
@@ -103,21 +104,21 @@ impl EnvironmentStore {
 impl StoredDirectory {
     /// Returns whether the files have the stored stamp. An index that did not say so is replaced.
     fn is_unchanged(&self, content: &OwnedFd) -> Result<bool, StoreError> {
-        if self.indexed_stamp(content).is_some_and(|stamp| self.has_stamp(&stamp)) {
+        let index = self.read_index();
+        if indexed_stamp(content, &index).is_some_and(|stamp| self.has_stamp(&stamp)) {
             return Ok(true);
         }
         let is_unchanged = self.has_stamp(&self.stamp(content)?);
-        if is_unchanged {
+        if is_unchanged && index != NO_INDEX {
             // Without an index, the directories are listed again next time.
             self.write_index(content).unwrap_or_default();
         }
         Ok(is_unchanged)
     }
 
-    /// Returns the stamp of the files with the names of the index, if the index fits.
-    fn indexed_stamp(&self, content: &OwnedFd) -> Option<Sha256> {
-        let index = read_small(&self.directory, INDEX, INDEX_BYTES_MAX).ok()?;
-        stamp_indexed(content.as_fd(), &index, &STORED_LIMITS)
+    /// Returns the stored index. One that cannot be read is empty, which fits no environment.
+    fn read_index(&self) -> Vec<u8> {
+        read_small(&self.directory, INDEX, INDEX_BYTES_MAX).unwrap_or_default()
     }
 
     fn stamp(&self, content: &OwnedFd) -> Result<Sha256, StoreError> {
@@ -143,7 +144,9 @@ impl StoredDirectory {
             // Without a new stamp, the files are digested again next time.
             self.write_stamp(&stamp).unwrap_or_default();
         }
-        self.write_index(content).unwrap_or_default();
+        if indexed_stamp(content, &self.read_index()) != Some(stamp) {
+            self.write_index(content).unwrap_or_default();
+        }
         Ok(summary)
     }
 
@@ -163,12 +166,15 @@ impl StoredDirectory {
         let directory = &self.directory;
         unlinkat(directory, INDEX_NEW, AtFlags::empty()).unwrap_or_default();
         let mut file = create_file(directory, INDEX_NEW, PUBLIC_FILE)?;
-        let Some(index) = index_tree(content.as_fd(), &STORED_LIMITS) else {
-            return Ok(unlinkat(directory, INDEX_NEW, AtFlags::empty())?);
-        };
-        file.write_all(&index)?;
+        let index = index_tree(content.as_fd(), &STORED_LIMITS, INDEX_BYTES_MAX);
+        file.write_all(index.as_deref().unwrap_or(NO_INDEX))?;
         Ok(renameat(directory, INDEX_NEW, directory, INDEX)?)
     }
+}
+
+/// Returns the stamp of the files with the names of an index, if the index fits.
+fn indexed_stamp(content: &OwnedFd, index: &[u8]) -> Option<Sha256> {
+    stamp_indexed(content.as_fd(), index, &STORED_LIMITS)
 }
 
 /// Opens `tree/` of `content/`, and returns it with its device and its inode.

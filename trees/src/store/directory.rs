@@ -5,7 +5,7 @@
 //! sha256-<hex>/content/environment.json   the facts that matter to a run
 //! sha256-<hex>/content/tree/              the files
 //! sha256-<hex>/build.json                 the facts of the build
-//! sha256-<hex>/build.dsse.json         the signed record of the build, if it has one
+//! sha256-<hex>/build.dsse.json            the signed record of the build, if it has one
 //! sha256-<hex>/stamp                      the stamp of `content/`
 //! sha256-<hex>/index                      the names in `content/`, for its stamp
 //! files/<2 hex>/<hex>-f, <hex>-x          hard links: equal files are stored once

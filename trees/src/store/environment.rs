@@ -1,5 +1,5 @@
 //! A stored environment, as its two files state it. Reading one never looks at its tree: the stamp
-//! and the digest are checked when it is opened.
+//! and the digest are checked when it is opened, which may write `stamp` and `index`.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Environment {
     pub links: u64,
     /// The sizes of its files together.
     pub bytes: u64,
-    /// The directory with `content/`, `build.json` and `stamp`.
+    /// The directory with `content/`, `build.json`, `stamp` and `index`.
     pub path: PathBuf,
 }
 

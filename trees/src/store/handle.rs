@@ -55,17 +55,23 @@ pub(super) fn write_new(
 
 /// Reads a regular file. A larger one than `bytes_max` is an error.
 pub(super) fn read_small(at: impl AsFd, name: impl Arg, bytes_max: usize) -> io::Result<Vec<u8>> {
+    let bytes = read_head(at, name, bytes_max.saturating_add(1))?;
+    match bytes.len() <= bytes_max {
+        true => Ok(bytes),
+        false => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than its limit")),
+    }
+}
+
+/// Reads the beginning of a regular file, at most so many bytes.
+pub(super) fn read_head(at: impl AsFd, name: impl Arg, bytes_max: usize) -> io::Result<Vec<u8>> {
     let file = open_file(at, name)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "not a regular file"));
     }
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() <= bytes_max {
-        true => Ok(bytes),
-        false => Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than its limit")),
-    }
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Returns the names of a directory's entries, in any order.

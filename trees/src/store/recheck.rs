@@ -1,5 +1,5 @@
 //! Checks stored environments again: all files of one, and the stamps of the others after one was
-//! added or removed. It must never change a file of an environment but its stamp.
+//! added or removed. It must never change a file of an environment but its stamp and its index.
 
 use model::Sha256;
 

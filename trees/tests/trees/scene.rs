@@ -16,7 +16,10 @@ use std::sync::mpsc;
 use std::thread;
 
 use model::Sha256;
-use trees::{LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree, digest_tree, stamp_tree};
+use trees::{
+    LinkRule, TreeError, TreeLimits, TreeSummary, copy_tree, digest_as_copy, digest_tree,
+    stamp_tree,
+};
 
 pub(crate) const LIMITS: TreeLimits =
     TreeLimits { entries_max: 100_000, bytes_max: 1 << 30, depth_max: 64 };
@@ -79,12 +82,21 @@ impl TreeScene {
     }
 }
 
+/// Digests a directory, and compares both walks, which must refuse the same trees.
 pub(crate) fn digest(
     top: &Path,
     rule: LinkRule,
     limits: &TreeLimits,
 ) -> Result<TreeSummary, TreeError> {
-    digest_tree(File::open(top).unwrap().as_fd(), rule, limits, &mut |_| {})
+    let top = File::open(top).unwrap();
+    let found = digest_tree(top.as_fd(), rule, limits, &mut |_| {});
+    let mut reported: u64 = 0;
+    let as_copy = digest_as_copy(top.as_fd(), rule, limits, &mut |more| reported += more);
+    assert_eq!(as_copy.as_ref().ok(), found.as_ref().ok(), "{as_copy:?}");
+    if let Ok(found) = &found {
+        assert_eq!(reported, found.bytes);
+    }
+    found
 }
 
 pub(crate) fn stamp(top: &Path, limits: &TreeLimits) -> Result<Sha256, TreeError> {

@@ -21,8 +21,8 @@ Example: toolexec env import ./exported --store /var/lib/toolexec/environments
 Stores each environment of a directory that `toolexec env export` wrote. The digest is computed
 from the files; an environment with another one is refused. A name that the store already has then
 means the imported environment. `toolexec exec --env auto` uses no imported environment; name it.
-The signed build record of the original builder is stored too. One that does not verify, or belongs
-to another environment, is refused.
+The signed build record of the original builder is stored too, unless the store has another one
+that verifies. One that does not verify, or belongs to another environment, is refused.
 Exit status: 0 stored; 2 refused; 3 usage or internal error.
 With --format json, each line of stdout is one object: that of `toolexec env list`.")]
 pub(crate) struct EnvironmentImportCommand {

@@ -2,6 +2,7 @@
 //! the state directory. The record of another key must never be replaced without `--sign-key`.
 
 use std::env::consts::{ARCH, OS};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use daemon::environments_dir;
@@ -23,7 +24,7 @@ pub(super) enum BuildSigner {
     Named(BuilderKey),
     /// The result key of the state directory that has the store.
     OfHost(BuilderKey),
-    /// There is no readable key. Holds the reason.
+    /// No key is readable. Holds the reason.
     Missing(String),
 }
 
@@ -78,6 +79,8 @@ impl BuildSigner {
 
 /// Returns the key directory of the state directory that has this store.
 fn host_keys(store: &Path) -> Option<PathBuf> {
+    // Its path may have links and `..`.
+    let store = fs::canonicalize(store).ok()?;
     let state = store.parent()?;
     (environments_dir(state) == store).then(|| state.join("keys"))
 }

@@ -1,18 +1,20 @@
 //! Copies an environment from one store into another. The digest of the copy is computed from its
 //! files and must be the one that the environment has, so a changed environment is never stored.
 //! No digest covers the facts of the build: the copy is marked, and only people read its facts. The
-//! signed record of the original builder is copied too, if its subject is this digest.
+//! signed record of the original builder is copied too, if its subject is this digest. It must
+//! never replace another record that verifies.
 
 use std::fs::File;
 use std::os::fd::AsFd as _;
 
-use records::verify_build_record;
+use records::{BuildRecord, verify_build_record};
 use trees::{Environment, EnvironmentStore, LinkRule, StoreError, copy_tree};
 
 use super::args::{TREE_LIMITS, draft_name};
 use super::error::EnvironmentCommandError;
 use crate::args::SignedBuild;
 use crate::failure::Failure;
+use crate::output;
 
 /// The tree of an environment in its directory, for messages.
 const TREE: &str = "content/tree";
@@ -33,21 +35,44 @@ pub(super) fn transfer(
     copy_tree(tree.as_fd(), copy.as_fd(), LinkRule::Root, &TREE_LIMITS, &mut |_| {})
         .map_err(|error| StoreError::Tree { path: environment.path.join(TREE), error })?;
     let stored = to.add_copy(draft, *sha256, content, build, &TREE_LIMITS)?;
-    let keeps_own = || matches!(SignedBuild::read(to, *sha256), SignedBuild::Verified(_));
-    if let Some(record) = record.filter(|_| !keeps_own()) {
-        to.put_build_record(*sha256, &record)?;
+    if let Some((bytes, record)) = record {
+        match SignedBuild::read(to, *sha256) {
+            SignedBuild::Verified(own) if *own != record => note_kept(to, &stored, &own, &record),
+            SignedBuild::Verified(_) => {}
+            SignedBuild::Unsigned | SignedBuild::Unverified(_) => {
+                to.put_build_record(*sha256, &bytes)?;
+            }
+        }
     }
     Ok(stored)
+}
+
+/// Prints which of two records that verify the store keeps.
+fn note_kept(
+    store: &EnvironmentStore,
+    stored: &Environment,
+    own: &BuildRecord,
+    other: &BuildRecord,
+) {
+    output::note(format_args!(
+        "{}: the store keeps its build record, signed by {}, not the one signed by {}; help: to \
+         replace it, run `toolexec env rm {} --store {}`, then repeat this",
+        stored.reference(),
+        own.key().fingerprint(),
+        other.key().fingerprint(),
+        stored.name,
+        store.path().display()
+    ));
 }
 
 /// Reads the signed record of the original builder, if there is one. It must be about this digest.
 fn checked_record(
     from: &EnvironmentStore,
     environment: &Environment,
-) -> Result<Option<Vec<u8>>, EnvironmentCommandError> {
-    let Some(record) = from.build_record(environment.sha256)? else { return Ok(None) };
-    match verify_build_record(&record, environment.sha256) {
-        Ok(_) => Ok(Some(record)),
+) -> Result<Option<(Vec<u8>, BuildRecord)>, EnvironmentCommandError> {
+    let Some(bytes) = from.build_record(environment.sha256)? else { return Ok(None) };
+    match verify_build_record(&bytes, environment.sha256) {
+        Ok(record) => Ok(Some((bytes, record))),
         Err(error) => Err(EnvironmentCommandError::Refused(format!(
             "{}: the build record does not verify: {error}; help: get it from its builder again",
             environment.reference()

@@ -1,5 +1,5 @@
 //! `env verify`: compares the files of environments with their digests. It reads every file, and
-//! changes nothing.
+//! changes none of an environment. It writes `stamp` and `index` beside them if they are not right.
 
 use std::process::ExitCode;
 

@@ -14,12 +14,15 @@ use crate::pipeline::model::PipelineStep;
 use crate::pipeline::request_context::RequestContext;
 use crate::prewarm::PrewarmedSandbox;
 
-/// The unit in which `/out` stores bytes.
-const BLOCK_BYTES: u64 = 4096;
 /// A target of fewer bytes is stored with its link.
 const SHORT_TARGET_BYTES: u64 = 128;
 /// `/out` itself, and the directory of the copy.
 const DIRECTORIES: u64 = 2;
+
+/// Returns the unit in which `/out` stores bytes: a page of memory.
+fn block_bytes() -> u64 {
+    u64::try_from(rustix::param::page_size()).unwrap_or(4096)
+}
 
 /// The space that the copy of a folder takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,25 +65,28 @@ impl CopySize {
             _ => false,
         };
         if is_stored {
-            let stored = length.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES);
+            let block = block_bytes();
+            let stored = length.div_ceil(block).saturating_mul(block);
             self.bytes = self.bytes.saturating_add(stored);
         }
         self.inodes = self.inodes.saturating_add(1);
     }
 
-    /// Returns the violation of a folder whose copy exceeds the size or the inodes of `/out`.
+    /// Returns the violation of a folder whose copy leaves no byte or no inode of `/out` free: the
+    /// kernel fails a write before the last page of `/out`, and the tool needs space too.
     pub(super) fn violation(self, folder: &str, limit: Self) -> Option<Violation> {
-        let (needed, most, unit, remedy) = if self.bytes > limit.bytes {
+        let (needed, most, unit, remedy) = if self.bytes >= limit.bytes {
             let remedy = "memory_limit_mb, or limits.out_percent in the policy";
             (self.bytes, limit.bytes, "bytes", remedy)
-        } else if self.inodes > limit.inodes {
+        } else if self.inodes >= limit.inodes {
             let remedy = "limits.out_inodes_max in the policy";
             (self.inodes, limit.inodes, "inodes", remedy)
         } else {
             return None;
         };
         let message = format!(
-            "the folder `{folder}/`: its copy needs {needed} {unit} in /out, which holds {most}"
+            "the folder `{folder}/`: its copy needs {needed} {unit} in /out, which holds {most} \
+             and must not be full"
         );
         let hint = format!("leave out what is not needed, or raise {remedy}");
         Some(Violation::error(Code::LimitsOverPolicy, message).hint(hint))

@@ -28,37 +28,53 @@ use self::placement::{HashedFile, PATCH_MODE};
 const WORK: &str = "work";
 
 /// Adds the patch that the request asks for to the collected files, and removes the changes. A
-/// patch that would have too many bytes is left out and listed as rejected.
-///
-/// # Errors
-/// The reason why the patch could not be made: the disk of the spool or of the results failed.
+/// patch that would have too many bytes is left out and listed as rejected. If the disk fails, the
+/// end of the run stays known; the patch is left out, and the reason is logged.
 pub(super) fn add_patch(
     staged: &Staged,
     staging: &Path,
     finished: &mut FinishedRun,
     result: &ResultDraft,
-) -> Result<(), String> {
-    let Some(asked) = staged.approved().request().patch() else { return Ok(()) };
+) {
+    let request = staged.approved().request();
+    let Some(asked) = request.patch() else { return };
     let changes = finished.collected.work.take();
     // Without them, the run must not count as complete.
     finished.facts.collected_all &= changes.is_some();
     if let Some(changes) = changes.filter(|_| has_whole_walk(&finished.collected)) {
-        let failed =
-            |error: io::Error| format!("{}: write the patch: {}", asked.path, io_text(&error));
         let slot = staging.join(staged.claimed().slot().as_str());
-        let sources = PatchSources {
-            original: OriginalFolder::open(&slot, asked.folder).map_err(failed)?,
-            result: result.directory(),
-            path: asked.path,
-            bytes_max: bytes_left(staged, &finished.collected),
-        };
-        match sources.write(&changes) {
-            Ok(patch) => insert(&mut finished.collected.artifacts, patch),
-            Err(PatchError::TooLarge) => reject(finished, asked.path),
-            Err(PatchError::Io(error)) => return Err(failed(error)),
+        let bytes_max = bytes_left(staged, &finished.collected);
+        let written = OriginalFolder::open(&slot, asked.folder).map_err(PatchError::Io);
+        let written = written.and_then(|original| {
+            let (result, path) = (result.directory(), asked.path);
+            PatchSources { original, result, path, bytes_max }.write(&changes)
+        });
+        if let Err(error) = settle(finished, asked.path, written) {
+            let why = format!("{}: write the patch: {}", asked.path, io_text(&error));
+            tracing::error!(request = request.id().as_str(), "the patch is left out: {why}");
         }
     }
-    result.remove_directory(WORK).map_err(|error| error.to_string())
+    if let Err(error) = result.remove_directory(WORK) {
+        tracing::error!(request = request.id().as_str(), "{error}");
+    }
+}
+
+/// Adds the patch, or the fact that there is none. Returns the error of the disk, if any.
+fn settle(
+    finished: &mut FinishedRun,
+    path: &str,
+    written: Result<CollectedArtifact, PatchError>,
+) -> io::Result<()> {
+    match written {
+        Ok(patch) => insert(&mut finished.collected.artifacts, patch),
+        Err(PatchError::TooLarge) => reject(finished, path),
+        Err(PatchError::Io(error)) => {
+            finished.facts.collected_all = false;
+            finished.collected.complete = false;
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether every difference was seen. A patch of some of them would look like all of them.

@@ -7,7 +7,9 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
-use model::Sha256;
+use model::{Outcome, Sha256};
+use sandbox::outcome::{OutcomeFacts, ToolEnd};
+use sandbox::report::{Accounting, Stream};
 use validator::Code;
 
 use super::fit::CopySize;
@@ -161,6 +163,51 @@ fn a_patch_replaces_no_file() {
     assert_eq!(fs::read_to_string(place.join("changes.patch")).unwrap(), "kept");
 }
 
+/// Returns a run that ended with this status and was collected completely.
+fn finished(status: u8) -> FinishedRun {
+    let stream = Stream { kept_bytes: 0, produced_bytes: 0, sha256: [0; 32] };
+    FinishedRun {
+        facts: OutcomeFacts {
+            tool: Some(ToolEnd::Exited(status)),
+            killed: None,
+            oom_kills: 0,
+            pids_limit_hit: false,
+            out_full: false,
+            file_full: false,
+            output_rejected: false,
+            collected_all: true,
+        },
+        denied: Vec::new(),
+        violation: None,
+        accounting: Accounting::default(),
+        stdout: stream,
+        stderr: stream,
+        collected: CollectedOutput { complete: true, ..CollectedOutput::default() },
+        lost: None,
+    }
+}
+
+#[test]
+fn a_patch_that_cannot_be_written_keeps_the_end_of_the_run() {
+    for (status, outcome) in [(0, Outcome::OutputRejected), (7, Outcome::ExitNonzero(7))] {
+        let mut run = finished(status);
+        let full = Err(PatchError::Io(io::ErrorKind::StorageFull.into()));
+        assert!(settle(&mut run, "changes.patch", full).is_err());
+        assert_eq!(run.outcome(), outcome);
+        assert!(!run.collected.complete);
+        assert!(run.collected.artifacts.is_empty() && run.collected.rejected.is_empty());
+    }
+}
+
+#[test]
+fn a_patch_that_is_too_large_is_rejected() {
+    let mut run = finished(0);
+    settle(&mut run, "changes.patch", Err(PatchError::TooLarge)).unwrap();
+    assert_eq!(run.outcome(), Outcome::OutputRejected);
+    assert_eq!(run.collected.rejected[0].reason, RejectReason::TooBig);
+    assert!(run.collected.complete);
+}
+
 #[test]
 fn a_patch_has_its_place_among_the_files() {
     let artifact = |path: &str| CollectedArtifact {
@@ -191,24 +238,34 @@ fn some_of_the_changes_are_no_patch() {
 #[test]
 fn a_copy_takes_whole_blocks() {
     let scene = PatchDirectories::new("size");
+    let page = rustix::param::page_size();
     scene.original("empty", "");
     scene.original("d/small", "x");
-    scene.original("d/large", &"x".repeat(4097));
+    scene.original("d/large", &"x".repeat(page + 1));
     scene.link("short", "empty");
     scene.link("long", &"x".repeat(200));
     let folder = OriginalFolder::open(&scene.top.join("slot"), "repo").unwrap();
     let size = CopySize::of(folder.top()).unwrap();
-    assert_eq!(size, CopySize { bytes: 4 * 4096, inodes: 8 });
+    assert_eq!(size, CopySize { bytes: u64::try_from(4 * page).unwrap(), inodes: 8 });
 }
 
 #[test]
 fn a_copy_that_does_not_fit_is_a_violation() {
     let size = CopySize { bytes: 8192, inodes: 9 };
-    assert!(size.violation("repo", size).is_none());
-    let found = size.violation("repo", CopySize { bytes: 8191, inodes: 9 }).unwrap();
-    assert_eq!(found.code, Code::LimitsOverPolicy);
-    let wanted = "the folder `repo/`: its copy needs 8192 bytes in /out, which holds 8191";
-    assert_eq!(found.message, wanted);
-    let found = size.violation("repo", CopySize { bytes: 8192, inodes: 8 }).unwrap();
-    assert!(found.message.ends_with(" 9 inodes in /out, which holds 8"), "{}", found.message);
+    let violation = |bytes, inodes| size.violation("repo", CopySize { bytes, inodes });
+    assert!(violation(8193, 10).is_none());
+    for bytes in [8191, 8192] {
+        let found = violation(bytes, 10).unwrap();
+        assert_eq!(found.code, Code::LimitsOverPolicy);
+        let wanted = format!(
+            "the folder `repo/`: its copy needs 8192 bytes in /out, which holds {bytes} and must \
+             not be full"
+        );
+        assert_eq!(found.message, wanted);
+    }
+    for inodes in [8, 9] {
+        let found = violation(8193, inodes).unwrap();
+        let wanted = format!(" 9 inodes in /out, which holds {inodes} and must not be full");
+        assert!(found.message.ends_with(&wanted), "{}", found.message);
+    }
 }

@@ -10,7 +10,8 @@ use nix::sys::stat::{FchmodatFlags, FileStat, Mode as FileMode, SFlag, fchmod, f
 use rustix::fs::OFlags;
 
 use super::super::beneath::{DIRECTORY, kind_of, open_beneath};
-use crate::plan::Limits;
+use crate::plan::{Limits, WORK_FILE_BYTES_MAX};
+use crate::work::{is_link_refused_by_git, is_refused_by_git};
 
 /// The longest path below `/out`, bytes.
 pub(super) const PATH_BYTES_MAX: usize = 512;
@@ -70,6 +71,26 @@ pub(super) fn file_fault(stat: &FileStat, limits: &Limits) -> Option<RejectReaso
     } else {
         None
     }
+}
+
+/// Returns the fault of a difference, apart from the new version of the file: of its path below
+/// `/out`, or of its original. A patch cannot have either.
+pub(super) fn difference_fault(path: &[u8], original: Option<&FileStat>) -> Option<RejectReason> {
+    let is_link = original.is_some_and(|stat| kind_of(stat) == SFlag::S_IFLNK);
+    let is_refused = is_refused_by_git(path) || (is_link && is_link_refused_by_git(path));
+    let too_big = original.is_some_and(is_above_work_limit);
+    name_fault(path)
+        .or(is_refused.then_some(RejectReason::Reserved))
+        .or(too_big.then_some(RejectReason::TooBig))
+}
+
+/// Returns the fault of the new version of a file.
+pub(super) fn version_fault(stat: &FileStat, limits: &Limits) -> Option<RejectReason> {
+    file_fault(stat, limits).or(is_above_work_limit(stat).then_some(RejectReason::TooBig))
+}
+
+fn is_above_work_limit(stat: &FileStat) -> bool {
+    byte_size(stat) > WORK_FILE_BYTES_MAX
 }
 
 pub(super) fn byte_size(stat: &FileStat) -> u64 {

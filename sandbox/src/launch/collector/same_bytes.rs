@@ -1,9 +1,17 @@
-//! Compares the bytes of two open files, with two buffers for all comparisons.
+//! Compares an object of the work copy with its original, with two buffers for all comparisons. It
+//! must never follow a link of the tool.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use nix::sys::stat::SFlag;
+use rustix::fs::readlinkat;
 use rustix::io::{pread, retry_on_intr};
+
+use super::super::beneath::{FILE, is_executable, kind_of, open_beneath};
+use super::access::{byte_size, open_own};
+use super::tree_object::ObjectPair;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -17,8 +25,31 @@ impl FileComparison {
         Self { one: vec![0; BUFFER_BYTES], other: vec![0; BUFFER_BYTES] }
     }
 
+    /// Returns whether an object has the kind, the content and the execute bit of its original. An
+    /// object that is new or gone has not.
+    pub(super) fn is_unchanged(&mut self, pair: ObjectPair<'_>, name: &CStr) -> io::Result<bool> {
+        let (Some(original), Some(copy)) = (pair.original, pair.copy) else { return Ok(false) };
+        let (before, after) = (&original.stat, &copy.stat);
+        let kind = kind_of(before);
+        if kind != kind_of(after) {
+            return Ok(false);
+        }
+        if kind == SFlag::S_IFLNK {
+            let target = readlinkat(original.parent, name, Vec::<u8>::new())?;
+            return Ok(target == readlinkat(copy.parent, name, Vec::<u8>::new())?);
+        }
+        let facts = |stat| (is_executable(stat), byte_size(stat));
+        if kind != SFlag::S_IFREG || facts(before) != facts(after) {
+            return Ok(false);
+        }
+        // A file that cannot be opened counts as changed, and is then rejected.
+        let Some(copy) = open_own(copy.parent, name, FILE, 0o400, after) else { return Ok(false) };
+        let original = open_beneath(original.parent, name, FILE)?;
+        self.are_equal(&original, &copy)
+    }
+
     /// Reads to the first difference, or to the end.
-    pub(super) fn are_equal(&mut self, one: &OwnedFd, other: &OwnedFd) -> io::Result<bool> {
+    fn are_equal(&mut self, one: &OwnedFd, other: &OwnedFd) -> io::Result<bool> {
         let mut at = 0;
         loop {
             let len = read_at(one, &mut self.one, at)?;

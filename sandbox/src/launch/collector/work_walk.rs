@@ -1,22 +1,21 @@
 //! The comparison of a work copy with its original, in the byte order of the names in each
 //! directory. Only differences are sent. The original is beneath the read-only `/in`, so no act of
-//! the tool can hide a difference.
+//! the tool can hide a difference, except below `.git`, of which no patch can have one.
 
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use model::RejectReason;
-use nix::sys::stat::{FileStat, SFlag};
-use rustix::fs::readlinkat;
+use nix::sys::stat::FileStat;
 
-use super::super::beneath::{DIRECTORY, FILE, is_executable, kind_of, names_in, open_beneath};
-use super::access::{byte_size, file_fault, name_fault, open_own};
+use super::super::beneath::{DIRECTORY, FILE, kind_of, names_in, open_beneath};
+use super::access::{difference_fault, file_fault, name_fault, open_own, version_fault};
 use super::same_bytes::FileComparison;
 use super::sender::EvidenceSender;
 use super::tree_object::{ObjectPair, TreeObject, find};
-use crate::plan::{Limits, WORK_DEPTH_MAX, WORK_FILE_BYTES_MAX, WorkFolder};
-use crate::work::WORK_DIRECTORY;
+use crate::plan::{Limits, WORK_DEPTH_MAX, WorkFolder};
+use crate::work::{GIT_DIRECTORY, WORK_DIRECTORY};
 
 /// The folder of which `/out/work` is a copy.
 #[derive(Clone, Copy)]
@@ -83,6 +82,7 @@ impl<'a, 'e> WorkWalk<'a, 'e> {
         for side in [original, copy].into_iter().flatten() {
             names.extend(names_in(side)?);
         }
+        names.retain(|name| name.to_bytes() != GIT_DIRECTORY);
         names.sort();
         names.dedup();
         for name in names {
@@ -119,7 +119,16 @@ impl<'a, 'e> WorkWalk<'a, 'e> {
             original: original.filter(TreeObject::is_directory),
             copy: copy.filter(TreeObject::is_directory),
         };
-        Ok(self.files(files, name)? && self.directories(directories, name, depth + 1)?)
+        let goes_on = self.files(files, name)?;
+        // Below a file that the patch cannot remove, git cannot make another one.
+        let is_blocked = directories.copy.is_some() && self.stays(files.original);
+        Ok(goes_on && (is_blocked || self.directories(directories, name, depth + 1)?))
+    }
+
+    /// Returns whether a patch cannot remove this original.
+    fn stays(&self, original: Option<TreeObject<'_>>) -> bool {
+        let fault = |found: TreeObject<'_>| difference_fault(&self.work_path(), Some(&found.stat));
+        original.and_then(fault).is_some()
     }
 
     /// Compares what is below the name on either side.
@@ -155,19 +164,16 @@ impl<'a, 'e> WorkWalk<'a, 'e> {
 
     /// Sends the difference between two files or links, if any.
     fn files(&mut self, pair: ObjectPair<'_>, name: &CStr) -> io::Result<bool> {
-        let copy = match (pair.original, pair.copy) {
-            (None, None) => return Ok(true),
-            (Some(_), None) => return self.remove(),
-            (None, Some(copy)) => copy,
-            (Some(original), Some(copy)) => {
-                if self.is_unchanged(&original, &copy, name)? {
-                    return Ok(true);
-                }
-                copy
-            }
-        };
-        let fault = name_fault(&self.work_path()).or_else(|| self.changed_fault(&copy.stat));
-        let opened = match fault {
+        let is_absent = pair.original.is_none() && pair.copy.is_none();
+        if is_absent || self.comparison.is_unchanged(pair, name)? {
+            return Ok(true);
+        }
+        let original = pair.original.as_ref().map(|found| &found.stat);
+        if let Some(reason) = difference_fault(&self.work_path(), original) {
+            return self.reject(reason);
+        }
+        let Some(copy) = pair.copy else { return self.remove() };
+        let opened = match version_fault(&copy.stat, self.limits) {
             Some(reason) => Err(reason),
             None => {
                 open_own(copy.parent, name, FILE, 0o400, &copy.stat).ok_or(RejectReason::Unreadable)
@@ -182,36 +188,6 @@ impl<'a, 'e> WorkWalk<'a, 'e> {
                 Ok(goes_on && self.reject(reason)?)
             }
         }
-    }
-
-    fn is_unchanged(
-        &mut self,
-        original: &TreeObject<'_>,
-        copy: &TreeObject<'_>,
-        name: &CStr,
-    ) -> io::Result<bool> {
-        let (before, after) = (&original.stat, &copy.stat);
-        let kind = kind_of(before);
-        if kind != kind_of(after) {
-            return Ok(false);
-        }
-        if kind == SFlag::S_IFLNK {
-            let target = readlinkat(original.parent, name, Vec::<u8>::new())?;
-            return Ok(target == readlinkat(copy.parent, name, Vec::<u8>::new())?);
-        }
-        let facts = |stat| (is_executable(stat), byte_size(stat));
-        if kind != SFlag::S_IFREG || facts(before) != facts(after) {
-            return Ok(false);
-        }
-        // A file that cannot be opened counts as changed, and is then rejected.
-        let Some(copy) = open_own(copy.parent, name, FILE, 0o400, after) else { return Ok(false) };
-        let original = open_beneath(original.parent, name, FILE)?;
-        self.comparison.are_equal(&original, &copy)
-    }
-
-    fn changed_fault(&self, stat: &FileStat) -> Option<RejectReason> {
-        let too_big = byte_size(stat) > WORK_FILE_BYTES_MAX;
-        file_fault(stat, self.limits).or(too_big.then_some(RejectReason::TooBig))
     }
 
     fn change(&mut self, file: &OwnedFd, stat: &FileStat) -> io::Result<bool> {

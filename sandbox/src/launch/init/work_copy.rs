@@ -35,11 +35,14 @@ pub(super) fn copy_folder(folder: &WorkFolder) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Returns the error of an object. The text is made only after a failure.
 fn failed(folder: &WorkFolder, path: &Path) -> impl FnOnce(io::Error) -> Failed {
-    let path = Path::new(folder.as_str()).join(path).to_string_lossy().into_owned();
-    let shown: String = path.trim_end_matches('/').chars().take(SHOWN_CHARS_MAX).collect();
-    let step = format!("copy /in/{} to /out/work", model::escape_line(&shown));
-    move |error| Failed::at(&step)(error)
+    move |error| {
+        let path = Path::new(folder.as_str()).join(path).to_string_lossy().into_owned();
+        let shown: String = path.trim_end_matches('/').chars().take(SHOWN_CHARS_MAX).collect();
+        let step = format!("copy /in/{} to /out/work", model::escape_line(&shown));
+        Failed::at(&step)(error)
+    }
 }
 
 struct FolderCopy {

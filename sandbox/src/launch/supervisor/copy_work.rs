@@ -2,16 +2,14 @@
 //! daemon makes its intent durable: a folder that cannot be copied must not use a request up. The
 //! time counts towards no limit of the tool.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::events::{MessageSources, SandboxEvent, session_stop};
 use super::model::{SandboxSupervisor, SessionStop};
 use crate::messages::{FromInit, ToInit};
 use crate::plan::WorkCopy;
 use crate::steps::SetupStep;
-
-/// The most time that a copy may take. A daemon usually gives up earlier.
-const COPY_TIME_MAX: Duration = Duration::from_secs(300);
+use crate::work::COPY_TIME_MAX;
 
 impl SandboxSupervisor<'_> {
     /// Waits until the folder is copied, if the command has one. The sizes of `/out` must be set.

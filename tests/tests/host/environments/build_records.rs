@@ -11,6 +11,7 @@ use super::scene::{EnvironmentBench, digest, package, request};
 
 toolexec_tests::as_both!(
     a_record_names_its_builder_and_is_imported,
+    an_import_keeps_another_record_and_says_so,
     a_changed_or_foreign_record_is_refused,
     a_policy_demands_one_of_its_builders,
 );
@@ -85,6 +86,26 @@ fn a_record_names_its_builder_and_is_imported(bench: &Bench) {
     assert_eq!(shown_record(bench, &store), record);
 }
 
+fn an_import_keeps_another_record_and_says_so(bench: &Bench) {
+    let _scene = EnvironmentBench::of(bench);
+    let (first, _) = make_key(bench, "first");
+    let (second, public) = make_key(bench, "second");
+    let (store, exported) = (bench.state().join("environments"), bench.home().join("exported"));
+    build_signed(bench, &first);
+    CliOutput::of(env(bench, &["export", "charts"]).arg(&exported)).assert_code(0);
+    build_signed(bench, &second);
+    let kept = shown_record(bench, &store);
+    assert!(public.starts_with(kept["key"].as_str().unwrap()), "{kept}");
+    let import = || CliOutput::of(env(bench, &["import"]).arg(&exported));
+    let output = import();
+    output.assert_code(0);
+    output.assert_stderr(&[kept["fingerprint"].as_str().unwrap(), "toolexec env rm charts"]);
+    assert_eq!(shown_record(bench, &store), kept);
+    CliOutput::of(&mut env(bench, &["rm", "charts"])).assert_code(0);
+    assert_eq!(import().stderr, "");
+    assert_ne!(shown_record(bench, &store), kept);
+}
+
 fn a_changed_or_foreign_record_is_refused(bench: &Bench) {
     let _scene = EnvironmentBench::of(bench);
     let (key, _) = make_key(bench, "builder");
@@ -107,7 +128,7 @@ fn a_changed_or_foreign_record_is_refused(bench: &Bench) {
         let other = bench.home().join("other");
         let mut import = env(bench, &["import"]);
         let output = CliOutput::of(import.arg(&exported).arg("--store").arg(&other));
-        assert_ne!(output.code, Some(0), "{output:#?}");
+        output.assert_code(2);
         assert!(!record_in(&other, &reference).exists());
     }
     fs::write(&record, good).unwrap();

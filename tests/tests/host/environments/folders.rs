@@ -17,6 +17,7 @@ toolexec_tests::as_both!(
     the_test_of_a_package_runs,
     a_byte_changed_after_the_approval_is_refused,
     an_added_file_is_refused,
+    a_changed_copy_of_a_kept_folder_is_refused,
     exec_takes_a_folder,
     the_same_folder_is_not_copied_again,
     a_submitted_folder_keeps_its_digest,
@@ -46,9 +47,24 @@ fn an_added_file_is_refused(bench: &Bench) {
     refused_after(bench, |copy| fs::write(copy.join("added.py"), "").unwrap());
 }
 
+/// An earlier run staged the approved folder, and its tree is kept.
+fn a_changed_copy_of_a_kept_folder_is_refused(bench: &Bench) {
+    repository(bench);
+    exec(bench, &[&["--input", "repo"][..], &COMMAND].concat()).assert_code(0);
+    let kept = list(&bench.state().join("input-trees"));
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    refused_with(bench, |copy| fs::write(copy.join("run.sh"), "#!/bin/bash\n").unwrap());
+    assert_eq!(list(&bench.state().join("input-trees")), kept);
+}
+
 #[track_caller]
 fn refused_after(bench: &Bench, change: impl Fn(&Path)) {
     repository(bench);
+    refused_with(bench, change);
+}
+
+#[track_caller]
+fn refused_with(bench: &Bench, change: impl Fn(&Path)) {
     let request = approved_request(bench);
     change(&copy_of(&request));
     let review = bench.toolexec(["review".as_ref(), request.as_os_str()]);

@@ -76,6 +76,26 @@ fn a_changed_patch_is_not_printed() {
     assert_eq!(output.stdout, "");
 }
 
+#[test]
+fn a_patch_is_printed_only_with_a_known_key() {
+    let bench = Bench::new();
+    let (_, record) = run_tool(&bench, CHANGES);
+    let path = record.path.to_str().unwrap();
+    let signers = fs::read(bench.state().join("keys/allowed_signers")).unwrap();
+    let signers = bench.scratch().file("signers", signers);
+    let state = bench.scratch().dir("elsewhere");
+    fs::create_dir(state.join("keys")).unwrap();
+    let words = ["show", "--patch", path, "--state", state.to_str().unwrap()];
+    let output = bench.toolexec(words);
+    output.assert_code(1);
+    output.assert_stderr(&["not verified: no trusted key", "--result-keys"]);
+    assert_eq!(output.stdout, "");
+    let keys = ["--result-keys", signers.to_str().unwrap()];
+    let output = bench.toolexec([&words[..], &keys[..]].concat());
+    output.assert_code(0);
+    assert_eq!(output.stdout.as_bytes(), patch_of(&record));
+}
+
 /// Types the section, and compares the screens with the page.
 #[test]
 fn the_commands_of_the_section_on_patches_work() {

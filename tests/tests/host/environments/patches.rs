@@ -65,11 +65,13 @@ fn what_a_patch_cannot_have_is_rejected_by_its_path(bench: &Bench) {
                 os.symlink('text.txt', 'kept link')\n\
                 os.mkfifo('gone/pipe')\n\
                 os.link('text.txt', 'twice')\n\
+                open('git~1', 'w').close()\n\
                 open('large', 'wb').truncate((16 << 20) + 1)\n";
     let (output, record) = run_tool(bench, tool);
     output.assert_code(1);
     record.assert_outcome("output_rejected");
     let wanted = [
+        ("work/git~1", "reserved"),
         ("work/gone/pipe", "fifo"),
         ("work/kept link", "symlink"),
         ("work/large", "too-big"),
@@ -124,7 +126,12 @@ fn a_folder_that_does_not_fit_is_refused(bench: &Bench) {
 }
 
 fn a_run_without_changes_leaves_an_empty_patch(bench: &Bench) {
-    let (output, record) = run_tool(bench, "open('same.txt').read()\nprint('read')\n");
+    let tool = "import os\n\
+                os.mkdir('.git')\n\
+                open('.git/config', 'w').write('not a part of a patch')\n\
+                open('same.txt').read()\n\
+                print('read')\n";
+    let (output, record) = run_tool(bench, tool);
     output.assert_code(0);
     output.assert_stderr(&["out/changes.patch: no changes\n"]);
     assert_eq!(output.stdout, "read\n");

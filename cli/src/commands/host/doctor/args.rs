@@ -38,10 +38,10 @@ an unreadable file is a finding too. Exit status: 0 no findings; 1 findings; 2 n
 
 A backup must contain, of the state directory, ledger.head, ledger, removed, keys/, log.head,
 permissions.head and permissions/; and of the spool log/, results/, archive/ and quarantine/.
-Embedded runs have all of these in their state directory. Omit work/, staging/, inputs/ and
-caches/. Copy results/ and archive/ first, then the log, then ledger.head, and the ledger last; or
-stop the daemon. A ledger that is missing, damaged or older than the results is a finding, and no
-request is run with it.
+Embedded runs have all of these in their state directory. Omit work/, staging/, inputs/,
+input-trees/ and caches/. Copy results/ and archive/ first, then the log, then ledger.head, and the
+ledger last; or stop the daemon. A ledger that is missing, damaged or older than the results is a
+finding, and no request is run with it.
 
 If no newer copy exists, --rebuild-ledger rebuilds the ledger. It keeps every readable line, adds
 each run that results, archived requests and claims show, and notes in the ledger who ordered it

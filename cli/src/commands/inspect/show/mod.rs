@@ -41,10 +41,10 @@ file is never replaced. Exit status: 0 verified, or no key is known; 1 not verif
 still written); 2 and 3 as above.
   toolexec show results/TS-20260209-161030Z-TR-20260209-160501Z-python-stats --html record.html
 
---patch prints the patch that the request asked for. The record must verify; if no key of its host
-is known, a message says so. A pipe or a file gets the exact bytes, for `git apply`. On a terminal,
-control characters are shown by number. Exit status: 0 printed, or no changes; 1 not verified; 2 no
-such request, or no patch; 3 as above."
+--patch prints the patch that the request asked for. The record must verify with a known key;
+--result-keys names the keys of another host. A pipe or a file gets the exact bytes, for `git
+apply`. On a terminal, control characters are shown by number. Exit status: 0 printed, or no
+changes; 1 not verified, or no key is known; 2 no such request, or no patch; 3 as above."
 )]
 pub(crate) struct ShowCommand {
     /// Show this request, result, or result directory

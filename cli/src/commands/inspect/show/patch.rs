@@ -1,6 +1,6 @@
 //! `toolexec show --patch`: prints the patch of a record, to a pipe or a file its exact bytes. It
 //! must never print bytes that differ from the digest in the record, nor a patch of a record that
-//! does not verify.
+//! does not verify with a known key.
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use validator::{Draft, OwnerUid, PastRequest, REQUEST_BYTES_MAX};
 
 use crate::args::StateOption;
 use crate::commands::records::verify;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::output::screen::OutputScreen;
 use crate::output::{self, figures, human};
 
@@ -67,8 +67,8 @@ fn print_bytes(patch: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Returns the facts of the record, or `None` if it does not verify, which is reported. Without a
-/// known key, reports that the facts are not verified.
+/// Returns the facts of the record, or `None` if it does not verify or no key is known, which is
+/// reported.
 fn facts(
     dir: &Path,
     allowed_signers: Option<&Path>,
@@ -87,13 +87,9 @@ fn facts(
         Err(failure) if allowed_signers.is_some() => Err(failure),
         Err(failure) => {
             let help = "name the keys of its host with --result-keys";
-            let why = failure::with_help(&format!("not verified: {}", failure.problem()), help);
-            output::note(format_args!("{shown}: {why}"));
-            let claims = records::claims(dir);
-            claims.map(Some).ok_or_else(|| {
-                let help = format!("run `toolexec verify {shown}`");
-                Failure::Message(format!("{shown}: its record cannot be read; help: {help}"))
-            })
+            let problem = failure.problem();
+            output::note(format_args!("{shown}: not verified: {problem}; help: {help}"));
+            Ok(None)
         }
     }
 }

@@ -21,7 +21,7 @@ toolexec_tests::as_both!(
 
 /// The first file that apt fetches for the suite of the page.
 const MIRROR_PROBE: &str = "mmdebstrap --version > /dev/null\n\
-    curl -sSf -o /dev/null http://deb.debian.org/debian/dists/bookworm/InRelease";
+    curl -sSf --max-time 20 -o /dev/null http://deb.debian.org/debian/dists/bookworm/InRelease";
 /// Without root, mmdebstrap needs a range of ids.
 const ID_RANGE_PROBE: &str = "unshare --user --map-auto --map-root-user true";
 

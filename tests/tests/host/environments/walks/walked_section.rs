@@ -181,8 +181,26 @@ fn command_and_screen(block: &str) -> (String, Vec<&str>) {
     (command.join("\n"), shown.map(|line| line.split('…').next().unwrap()).collect())
 }
 
-/// Counts the commands of a block. A loop and a continued line are one command.
+/// Counts the commands of a block. A loop, a continued line and a command with its text are one.
 fn count_commands(block: &str) -> usize {
-    let is_command = |line: &&str| !matches!(*line, "" | "done") && !line.starts_with(' ');
-    block.lines().filter(is_command).count()
+    let (mut count, mut text_end, mut is_continued) = (0, None, false);
+    for line in block.lines() {
+        if text_end.is_some() {
+            text_end = text_end.filter(|end| *end != line);
+            continue;
+        }
+        let is_part = is_continued || matches!(line, "" | "done") || line.starts_with(' ');
+        count += usize::from(!is_part);
+        is_continued = line.ends_with('\\');
+        let quoted = line.split_once("<<'").and_then(|(_, rest)| rest.split_once('\''));
+        text_end = quoted.map(|(end, _)| end);
+    }
+    count
+}
+
+#[test]
+fn a_command_with_its_text_counts_once() {
+    let block = "cat > a <<'END'\nfirst\nsecond\nEND\n\nfor b in c; do\n    cat $b\ndone\n\
+                 cp a \\\nb\nls\n";
+    assert_eq!(count_commands(block), 4);
 }
