@@ -1,6 +1,6 @@
 //! Copies a folder of `/in` to `/out/work`, when init is the tool's user and has no capability. It
-//! must never follow a link. It opens few files at a time, however deep the folder is. No
-//! code of the tool exists yet, so nothing changes either tree meanwhile.
+//! must never follow a link. However deep the folder, it opens few files at a time. The tool has
+//! not started, so nothing changes either tree meanwhile.
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
