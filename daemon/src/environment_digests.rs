@@ -76,6 +76,19 @@ impl DigestCache {
                 found.paths.push((runtime.name().to_owned(), path));
             }
         }
+        for (name, installed) in binaries.backends().found() {
+            // A name of a runtime is never the name of a backend.
+            for file in &installed.files {
+                let name = match file.role.as_str() {
+                    "program" => name.to_owned(),
+                    role => format!("{name}/{role}"),
+                };
+                if let Some(digest) = self.of_file(&file.path)? {
+                    found.digests.runtimes.insert(name.clone(), digest);
+                    found.paths.push((name, file.path.clone()));
+                }
+            }
+        }
         Ok(found)
     }
 
@@ -92,7 +105,8 @@ impl DigestCache {
         found.collect()
     }
 
-    fn of_file(&mut self, path: &Path) -> Result<Option<Sha256>, ConfigError> {
+    /// Returns the digest of a file as it is now; `None` if it does not exist.
+    pub(crate) fn of_file(&mut self, path: &Path) -> Result<Option<Sha256>, ConfigError> {
         let now = match file_stamp(path) {
             Ok(now) => now,
             Err(ConfigError::Read(_, error)) if error.kind() == ErrorKind::NotFound => {

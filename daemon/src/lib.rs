@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod backend_probe;
 mod bounded_file;
 mod capacity;
 mod clock;
@@ -51,6 +52,7 @@ mod trust_store;
 mod violations;
 
 pub use self::model::DaemonError;
+pub use backend_probe::{BackendProbe, probe_backends};
 pub use capacity::CapacityLimits;
 pub use clock::{ClockCheck, ClockFloor, check_clock};
 pub use config::{lenient_config, open_keys};

@@ -8,15 +8,16 @@ use sandbox::plan::{Plan, StagingSlot, StagingSlotId};
 use spool::PermissionStoreError;
 use validator::{Request, Violation};
 
+use crate::environment_digests::DigestCache;
 use crate::permissions::Permissions;
 use crate::programs::find_program;
 use crate::{environments, plan, runtimes, violations};
 
-/// Returns the runtimes of the policy that are installed on this host. `caches` is the directory
+/// Returns the runtimes and backends of the policy that are installed on this host. `caches` is the directory
 /// that `toolexec doctor --build-cache` writes to.
 #[must_use]
 pub fn installed(policy: &Policy, caches: &Path) -> InstalledRuntimes {
-    runtimes::find(policy, caches)
+    runtimes::find(policy, caches, &mut DigestCache::default())
 }
 
 /// Returns the environment that a request names, as this store has it.

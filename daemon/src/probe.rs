@@ -17,6 +17,7 @@ use sandbox::plan::{
 use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
+use crate::environment_digests::DigestCache;
 use crate::model::DaemonError;
 use crate::{runtimes, system};
 
@@ -128,7 +129,7 @@ pub fn probe(
     policy: &Policy,
     caches: &Path,
 ) -> ProbeResult {
-    let binaries = runtimes::find(policy, caches);
+    let binaries = runtimes::find(policy, caches, &mut DigestCache::default());
     let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries, None));
     probe_with(&launcher, staging, policy, &binaries)
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use policies::{InstalledRuntimes, Policy};
 use sandbox::client::{Launcher, LauncherAddress};
 
+use crate::environment_digests::DigestCache;
 use crate::runtimes;
 use crate::trust_store::HostTrustStore;
 
@@ -27,8 +28,9 @@ impl DaemonRules {
         launcher: LauncherAddress,
         caches: &Path,
         environments: &Path,
+        digests: &mut DigestCache,
     ) -> Self {
-        let binaries = runtimes::find(&policy, caches);
+        let binaries = runtimes::find(&policy, caches, digests);
         let mounts = runtimes::allow_mounts(launcher, &policy, &binaries, Some(environments));
         let launcher = Launcher::new(mounts);
         Self {

@@ -1,12 +1,12 @@
 //! Violations that the pipeline itself finds, and the outcome of a run under a strict policy. Pure.
 
 use model::Outcome;
-use policies::Approved;
 use policies::standing::UseRefusal;
+use policies::{Approved, MACHINE_REPORT_FILE, RESULT_FILE};
 use records::split_reason;
 use sandbox::report::FinishedRun;
 use spool::PriorRun;
-use validator::{Code, Request, Severity, Violation};
+use validator::{Code, Request, Severity, Violation, Work};
 
 pub(crate) fn replayed(request: &Request, seen: &PriorRun) -> Violation {
     let (code, hint) = match seen {
@@ -47,6 +47,14 @@ pub(crate) fn judge_outputs(finished: &FinishedRun, approved: &Approved) -> Outc
     let plain = |path: &str| path.strip_prefix("/out/").unwrap_or(path).to_owned();
     let mut expected: Vec<String> =
         approved.request().outputs_expected().iter().map(|output| plain(output.path())).collect();
+    if matches!(approved.request().work(), Work::Code(_)) {
+        // The value of the code is declared by the form of the request.
+        expected.push(RESULT_FILE.to_owned());
+    }
+    if approved.grant().backend().machine.is_some() {
+        // The wrapper of a virtual machine writes it for every request.
+        expected.push(MACHINE_REPORT_FILE.to_owned());
+    }
     let mut kept: Vec<String> =
         finished.collected.artifacts.iter().map(|artifact| artifact.path.clone()).collect();
     expected.sort();

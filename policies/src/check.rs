@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use validator::RiskLevel;
 
 use crate::approval::SIGNATURE_FILES_MAX;
+use crate::backends::BackendRules;
 use crate::environments::EnvironmentRules;
 use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
@@ -22,9 +23,6 @@ use crate::raw::{
 };
 use crate::reasons::GateMode;
 use crate::runtime::{RuntimeRule, is_slug};
-
-/// The only backend.
-pub(crate) const BACKEND: &str = "confined";
 
 /// Every confinement layer. Only `cgroup` has a second mechanism behind it.
 const LAYERS: [&str; 6] =
@@ -48,13 +46,10 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
         let advice = "use 1 to 32 of a-z, 0-9, `-` and `_`";
         problems.add("name", format!("`{}` is not a valid name", form.name), advice);
     }
-    if form.backend != BACKEND {
-        let what = format!("`{}` is not a backend of this version", form.backend);
-        problems.add("backend", what, "write confined");
-    }
     let approval = approval(&form.approval, &mut problems);
     let ceilings = Ceilings::check(&form.limits, &mut problems);
     let runtimes = runtimes(form.runtimes, approval.invoker, &ceilings, &mut problems);
+    let backends = BackendRules::check(form.backend, form.backends, &runtimes, &mut problems);
     let environments = EnvironmentRules::check(form.environments, &mut problems);
     let network = NetworkRules::check(&form.network, &mut problems);
     let layers = layers(form.layers, &mut problems);
@@ -69,6 +64,7 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
         approval,
         risk: risk(&form.risk),
         runtimes,
+        backends,
         environments,
         ceilings,
         network,

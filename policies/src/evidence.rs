@@ -10,6 +10,7 @@ use validator::{OwnerUid, StandingApproval};
 
 use crate::ais::{AisTrustStore, EnvironmentDigests};
 use crate::approval::{AllowedSigners, SignatureFile, SignerKey};
+use crate::backends::InstalledBackends;
 use crate::permissions::ToolFinding;
 use crate::standing::StandingUses;
 
@@ -81,11 +82,12 @@ impl InstalledRuntime {
     }
 }
 
-/// The programs found on this host, by the policy's name of the runtime.
+/// The programs found on this host, by the policy's name of the runtime, and the backends.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstalledRuntimes {
     found: BTreeMap<String, InstalledRuntime>,
     missing: BTreeMap<String, String>,
+    backends: InstalledBackends,
 }
 
 impl InstalledRuntimes {
@@ -105,6 +107,18 @@ impl InstalledRuntimes {
     /// Records the reason why a runtime cannot be used here.
     pub fn insert_missing(&mut self, runtime_name: impl Into<String>, why: String) {
         self.missing.insert(runtime_name.into(), why);
+    }
+
+    /// Adds the backends.
+    #[must_use]
+    pub fn with_backends(self, backends: InstalledBackends) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// Returns the backends.
+    #[must_use]
+    pub fn backends(&self) -> &InstalledBackends {
+        &self.backends
     }
 
     /// Returns the installation of a runtime.

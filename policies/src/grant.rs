@@ -9,6 +9,7 @@ use model::{EnvironmentReference, Language, Sha256, UtcTime};
 use validator::{PatchOutput, Request};
 
 use crate::approval::{Approval, Touch};
+use crate::backends::GrantedBackend;
 use crate::evidence::OpenedEnvironment;
 use crate::hosts::GrantedNetwork;
 use crate::limits::GrantedLimits;
@@ -21,6 +22,7 @@ use crate::standing::StandingUse;
 #[must_use]
 #[derive(Debug)]
 pub struct RunGrant {
+    backend: GrantedBackend,
     runtime_name: String,
     language: Language,
     binary: PathBuf,
@@ -66,9 +68,14 @@ impl RunGrant {
         approval: Approval,
     ) -> Self {
         let (rules, runtime) = (&policy.rules, chosen.word.runtime);
+        let backend = chosen.backend.as_ref();
+        let limits = rules.ceilings.grant(request);
         Self {
+            backend: chosen.granted_backend(request),
             runtime_name: runtime.name().to_owned(),
-            language: runtime.language(),
+            language: backend
+                .and_then(|it| it.filter_language())
+                .unwrap_or_else(|| runtime.language()),
             binary: chosen.binary.clone(),
             root: chosen.root(),
             mounts: chosen.mounts(),
@@ -79,7 +86,7 @@ impl RunGrant {
             env: chosen.variables(request),
             argv: chosen.argv(request),
             patch: request.patch().map(GrantedPatch::of),
-            limits: rules.ceilings.grant(request),
+            limits: backend.map_or(limits, |it| it.limits(request, limits)),
             network: rules.network.grant(request),
             layers_required: rules.layers.required.clone(),
             landlock_abi_min: rules.layers.landlock_abi_min,
@@ -110,13 +117,20 @@ impl RunGrant {
         self.environment.as_ref()
     }
 
-    /// Returns the name of the runtime in the policy.
+    /// Returns the backend, with the files that the decision used.
+    #[must_use]
+    pub fn backend(&self) -> &GrantedBackend {
+        &self.backend
+    }
+
+    /// Returns the name of the runtime in the policy; of a further backend, the name of that.
     #[must_use]
     pub fn runtime_name(&self) -> &str {
         &self.runtime_name
     }
 
-    /// Returns the language of the runtime and of the request.
+    /// Returns the language whose list of system calls the run has: that of the runtime and of the
+    /// request, except in a virtual machine.
     #[must_use]
     pub fn language(&self) -> Language {
         self.language

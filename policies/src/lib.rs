@@ -14,7 +14,9 @@
 pub mod aana;
 pub mod ais;
 mod approval;
+mod backends;
 mod check;
+mod chosen_backend;
 mod covered_requests;
 mod decision;
 mod environments;
@@ -22,8 +24,10 @@ mod evidence;
 mod findings;
 mod grant;
 mod hosts;
+mod interpreter;
 mod limits;
 mod locate;
+mod machine;
 #[cfg(test)]
 mod message_tests;
 mod model;
@@ -47,6 +51,11 @@ pub use approval::{
     SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE, SignatureError, SignatureFile,
     SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
     admission_violations, counts_for_standing, rejected_by,
+};
+pub use backends::{
+    BackendFile, BackendForm, BackendKind, BackendLocation, BackendRule, CODE_FILE, GrantedBackend,
+    GrantedMachine, INPUTS_FILE, InstalledBackend, InstalledBackends, MACHINE_REPORT_FILE,
+    MicrovmRoot, MicrovmRule, RESULT_FILE, VmAccelerator,
 };
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{

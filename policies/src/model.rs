@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use validator::RiskLevel;
 
 use crate::ais::AisRules;
+use crate::backends::BackendRules;
 use crate::covered_requests::CoveredRequests;
 use crate::environments::EnvironmentRules;
 use crate::evidence::SubmissionOrigin;
@@ -20,6 +21,7 @@ pub(crate) struct PolicyRules {
     pub(crate) approval: ApprovalRules,
     pub(crate) risk: RiskFloors,
     pub(crate) runtimes: Vec<RuntimeRule>,
+    pub(crate) backends: BackendRules,
     pub(crate) environments: EnvironmentRules,
     pub(crate) ceilings: Ceilings,
     pub(crate) network: NetworkRules,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use model::Sha256;
 use validator::Request;
 
+use crate::backends::BackendRule;
 use crate::check;
 use crate::covered_requests::CoveredRequests;
 use crate::environments::AllowedEnvironments;
@@ -121,6 +122,17 @@ impl Policy {
     /// Returns the offered runtimes, ordered by name.
     pub fn runtimes(&self) -> impl Iterator<Item = &RuntimeRule> {
         self.rules.runtimes.iter()
+    }
+
+    /// Returns the backends that it offers besides `confined`, ordered by name.
+    pub fn backends(&self) -> impl Iterator<Item = &BackendRule> {
+        self.rules.backends.iter()
+    }
+
+    /// Returns the name of the backend of requests that name none.
+    #[must_use]
+    pub fn default_backend(&self) -> &str {
+        self.rules.backends.default_name()
     }
 
     /// Returns whether a request may name the environment with this digest.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use validator::Request;
 
+use crate::backends::GrantedBackend;
+use crate::chosen_backend::ChosenBackend;
 use crate::evidence::{InstalledRuntime, OpenedEnvironment};
 use crate::runtime::{ENVIRONMENT_DIR, HeapRule, RuntimeRule};
 
@@ -37,9 +39,16 @@ pub(crate) struct ChosenProgram<'a> {
     /// The runtime on this host. `None` if an environment is the root: it shows nothing of it.
     pub(crate) installed: Option<&'a InstalledRuntime>,
     pub(crate) environment: Option<&'a OpenedEnvironment>,
+    /// The backend that runs the tool. `None` for the sandbox alone.
+    pub(crate) backend: Option<ChosenBackend<'a>>,
 }
 
 impl ChosenProgram<'_> {
+    /// Returns the backend as the grant has it.
+    pub(crate) fn granted_backend(&self, request: &Request) -> GrantedBackend {
+        self.backend.map_or_else(GrantedBackend::confined, |it| it.granted(request))
+    }
+
     /// Returns the host directory that replaces the host's own programs.
     pub(crate) fn root(&self) -> Option<PathBuf> {
         match self.environment {
@@ -50,12 +59,18 @@ impl ChosenProgram<'_> {
 
     /// Returns the host directories that the sandbox shows at their own paths.
     pub(crate) fn mounts(&self) -> Vec<PathBuf> {
+        if let Some(backend) = self.backend {
+            return backend.mounts();
+        }
         let Some(installed) = self.installed else { return Vec::new() };
         self.word.runtime.mounts().iter().chain(&installed.prefix).cloned().collect()
     }
 
     /// Returns the caches, as host path by sandbox path. Libraries are one more cache.
     pub(crate) fn caches(&self) -> BTreeMap<PathBuf, PathBuf> {
+        if let Some(backend) = self.backend {
+            return backend.directories();
+        }
         let mut caches = self.installed.map(|it| it.caches.clone()).unwrap_or_default();
         if let Some(opened) = self.environment.filter(|it| !it.is_root) {
             caches.insert(PathBuf::from(ENVIRONMENT_DIR), opened.tree.clone());
@@ -93,8 +108,12 @@ impl ChosenProgram<'_> {
         all
     }
 
-    /// Returns the words of the command, with the runtime's arguments after the first.
+    /// Returns the words of the command, with the runtime's arguments after the first; of a further
+    /// backend, its own.
     pub(crate) fn argv(&self, request: &Request) -> Vec<String> {
+        if let Some(backend) = self.backend {
+            return backend.argv(request);
+        }
         if !self.word.is_listed {
             return request.argv().to_vec();
         }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::ais::AisRules;
+use crate::backends::RawBackend;
 use crate::covered_requests::CoveredRequests;
 pub(crate) use crate::number::{ByteCount, MilliCores, MilliPercent, WholeNumber};
 
@@ -14,8 +15,10 @@ pub(crate) struct RawPolicy {
     pub(crate) policy_version: WholeNumber,
     /// The name that every record contains, with the digest of the file.
     pub(crate) name: String,
-    /// The backend of requests that name none. `confined` is the only one.
+    /// The backend of requests that name none: `confined`, or a name of `backends`.
     pub(crate) backend: String,
+    /// The backends that a request may name besides `confined` (docs/backends.md); none if left out.
+    pub(crate) backends: Option<BTreeMap<String, RawBackend>>,
     /// The approvals that count.
     pub(crate) approval: RawApproval,
     /// The minimum risk class of a request with such a feature. The text can raise its class and

@@ -3,9 +3,11 @@
 mod aana;
 mod ais;
 mod approvals;
+mod backends;
 mod decision;
 mod environments;
 mod gate_rule;
+mod machines;
 mod monotone;
 mod openssh;
 mod oracle;

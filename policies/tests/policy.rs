@@ -181,7 +181,11 @@ const BROKEN: &[(&str, &str, &str)] = &[
     // Values that contradict each other or this version.
     ("policy_version: 1", "policy_version: 2", "policy_version: version 2 is not supported"),
     ("name: embedded", "name: My Policy", "name: `My Policy` is not a valid name"),
-    ("backend: confined", "backend: monty", "backend: `monty` is not a backend of this version"),
+    (
+        "backend: confined",
+        "backend: monty",
+        "backend: `monty` is not a backend of this policy; help:",
+    ),
     ("pids_max: 64", "pids_max: 15", "limits.pids_max: 15 is below pids_min of runtimes.node"),
     ("pids_max: 64", "pids_max: 0", "limits.pids_max: is 0; help: write a value above 0"),
     ("time_sec_max: 3600", "time_sec_max: 0", "limits.time_sec_max: is 0"),

@@ -92,7 +92,7 @@ fn inner<'a>(
     let of = &field.of;
     let mut words = of.split(|c: char| !c.is_ascii_alphanumeric());
     let (form, _) = words.find_map(|word| forms.get_key_value(word))?;
-    let place = match (of.starts_with("BTreeMap"), of.contains("Vec<")) {
+    let place = match (of.contains("BTreeMap<"), of.contains("Vec<")) {
         (true, _) => ".NAME",
         (_, true) => "[]",
         _ => "",
@@ -141,7 +141,9 @@ fn section(
 #[test]
 fn docs_policy_md_matches_the_raw_types() {
     let mut forms_of_all = forms(&fs::read_to_string(here("src/raw.rs")).unwrap());
-    forms_of_all.extend(forms(&fs::read_to_string(here("src/ais/rules.rs")).unwrap()));
+    for path in ["src/ais/rules.rs", "src/backends/raw.rs"] {
+        forms_of_all.extend(forms(&fs::read_to_string(here(path)).unwrap()));
+    }
     let profiles = PROFILES.map(|name| {
         let text = fs::read_to_string(here(&format!("profiles/{name}.yaml"))).unwrap();
         serde_yaml::from_str::<Value>(&text).unwrap()
@@ -167,7 +169,9 @@ fn keys(value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (key, value) in object {
         match key.as_str() {
-            "runtimes" => found.extend(value.as_object().unwrap().values().flat_map(keys)),
+            "runtimes" | "backends" => {
+                found.extend(value.as_object().unwrap().values().flat_map(keys))
+            }
             "env" | "profiles" => {}
             _ => found.extend(keys(value)),
         }

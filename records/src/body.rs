@@ -5,6 +5,7 @@ use model::{Outcome, ResultSection, Sha256};
 use sandbox::report::{Confinement, FinishedRun, Stream};
 use validator::{Code, Request, Work, states_digest};
 
+use crate::guest_node;
 use crate::statement::{RecordSubject, Statement};
 use crate::stream::{INDENT, StreamExcerpt};
 use crate::tool_text::{self, ToolLines, ToolRedaction};
@@ -173,9 +174,7 @@ fn provenance(page: &mut BodyWriter<'_>, statement: &Statement<'_>, show: Redact
             };
             page.line(format!("    {shown}"));
         }
-        Some(Work::Code(_)) => {
-            page.line("Command: none; the request contains code for another backend.")
-        }
+        Some(Work::Code(_)) => page.line("Command: none; the request contains code."),
         None => page.line("Command: none that could be used."),
     }
     page.line("");
@@ -184,6 +183,13 @@ fn provenance(page: &mut BodyWriter<'_>, statement: &Statement<'_>, show: Redact
         show.body_text(statement.backend),
         show.body_text(statement.executor_version)
     ));
+    for file in statement.further_backend().iter().flat_map(|granted| &granted.files) {
+        page.line(format!("- Backend file: {}, sha256 {}", file.role, file.sha256));
+    }
+    let machine = statement.further_backend().and_then(|granted| granted.machine.as_ref());
+    for line in machine.into_iter().flat_map(guest_node::lines) {
+        page.line(line);
+    }
     if let Some(of) = statement.replay_of {
         let id = show.body_text(of.result_id.as_str());
         page.line(format!("- Replay of: {id}, record sha256 {}", of.record_sha256));
@@ -269,6 +275,12 @@ fn outputs(page: &mut BodyWriter<'_>, statement: &Statement<'_>, show: Redaction
         page.line(format!("- {path}  sha256: {sha256}"));
         let description = match statement.declaration(artifact) {
             Some(declared) => description_line(declared.description(), show),
+            None if statement.is_code_value(artifact) => {
+                "  Description: the value of the code, as JSON with its type".to_owned()
+            }
+            None if statement.is_machine_report(artifact) => {
+                "  Description: the report about the virtual machine, as JSON".to_owned()
+            }
             None => "  Description: undeclared; the request does not expect this file".to_owned(),
         };
         page.line(description);

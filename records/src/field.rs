@@ -36,6 +36,7 @@ model::closed_set! {
         Approvals = "approvals": "The verified approvals: principal, key, and the statement of a security key.",
         Standing = "standing": "The use of a standing approval: its id and digest, the number of the use (null in a replay), the chosen values, and the size of each input.",
         Environment = "environment": "The environment that the request names, without which its run does not start: name and digest; null if it names none.",
+        BackendDetail = "backend_detail": "The backend with its kind, and the role and the digest of each of its files; of a virtual machine also its facts, and what its guest reported; left out if it is the sandbox alone.",
         Argv = "argv": "The words of the command, from the first.",
         ArgvTotal = "argv_total": "The number of words of the command.",
         ConstraintsStated = "constraints_stated": "Constraints that were stated, not enforced.",
@@ -75,11 +76,13 @@ model::closed_set! {
     }
 }
 
-/// Keys that the records of earlier versions do not have.
+/// Keys that the records of earlier versions do not have. `backend_detail` is not in each record of
+/// this version either.
 pub(crate) const ABSENT_IN_OLDER_RECORDS: &[&str] = &[
     DecisionField::Ais.as_str(),
     DecisionField::Gate.as_str(),
     DecisionField::Permission.as_str(),
     ProvenanceField::Standing.as_str(),
     ProvenanceField::Environment.as_str(),
+    ProvenanceField::BackendDetail.as_str(),
 ];

@@ -7,10 +7,12 @@ use sandbox::report::{
 };
 use validator::Violation;
 
-use policies::{RuleVerdict, Touch};
+use policies::{BackendFile, GrantedBackend, RuleVerdict, Touch};
 
 use crate::authority;
 use crate::field::{DecisionField, ProvenanceField, RunField, UpstreamField};
+use crate::guest_node::machine_node;
+use crate::guest_report::GuestReport;
 use crate::request_files::{RequestFileRow, RequestFiles};
 use crate::statement::{ReplayOf, StatedUse, Statement};
 use crate::tool_text::{self, ToolRedaction};
@@ -31,8 +33,10 @@ pub(crate) fn facts(
 ) -> FactMap {
     let upstream =
         UpstreamField::ALL.iter().map(|it| (it.as_str(), upstream(*it, statement, show, tool)));
+    let has_further_backend = statement.further_backend().is_some();
     let provenance = ProvenanceField::ALL
         .iter()
+        .filter(|it| **it != ProvenanceField::BackendDetail || has_further_backend)
         .map(|it| (it.as_str(), provenance(*it, statement, files, show)));
     let decisions =
         DecisionField::ALL.iter().map(|it| (it.as_str(), decision(*it, statement, show)));
@@ -48,13 +52,18 @@ fn upstream(
     tool: &ToolRedaction,
 ) -> FactNode {
     let finished = statement.run.map(|ran| ran.finished);
+    let is_declared = |artifact: &CollectedArtifact| {
+        statement.declaration(artifact).is_some()
+            || statement.is_code_value(artifact)
+            || statement.is_machine_report(artifact)
+    };
     let artifact = |artifact: &CollectedArtifact| {
         vec![
             ("path", tool.exact_node(&artifact.path)),
             ("sha256", FactNode::Text(Sha256::from_bytes(artifact.sha256).to_string())),
             ("size_bytes", FactNode::Uint(artifact.size_bytes)),
             ("mode", FactNode::Text(format!("{:04o}", artifact.mode))),
-            ("declared", FactNode::Bool(statement.declaration(artifact).is_some())),
+            ("declared", FactNode::Bool(is_declared(artifact))),
         ]
     };
     match field {
@@ -131,6 +140,10 @@ fn provenance(
         ProvenanceField::Environment => request
             .and_then(validator::Request::environment)
             .map_or(FactNode::Null, |named| show.exact_node(&named.to_string())),
+        ProvenanceField::BackendDetail => {
+            let guest = statement.guest();
+            statement.further_backend().map_or(FactNode::Null, |it| backend_node(it, guest))
+        }
         // A list shorter than its total is truncated.
         ProvenanceField::Argv => show.exact_list_node(show.fitting_prefix(argv)),
         ProvenanceField::ArgvTotal => FactNode::Uint(count(argv.len())),
@@ -168,6 +181,20 @@ fn standing_node(
         ("parameters", FactNode::maps(used.binding.parameters.iter().map(parameter))),
         ("inputs", used.sizes.map_or(FactNode::Keyword("unknown"), sized)),
     ])
+}
+
+fn backend_node(granted: &GrantedBackend, guest: Option<&GuestReport>) -> FactNode {
+    let file = |file: &BackendFile| {
+        let sha256 = FactNode::Text(file.sha256.to_string());
+        vec![("role", FactNode::text(&file.role)), ("sha256", sha256)]
+    };
+    let mut facts = vec![
+        ("name", FactNode::text(&granted.name)),
+        ("kind", FactNode::Keyword(granted.kind.as_str())),
+        ("files", FactNode::maps(granted.files.iter().map(file))),
+    ];
+    facts.extend(granted.machine.iter().map(|it| ("machine", machine_node(it, guest))));
+    FactNode::Map(facts)
 }
 
 fn replay_of(of: ReplayOf<'_>, show: Redaction) -> FactNode {

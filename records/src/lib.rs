@@ -18,6 +18,8 @@ mod bundle;
 mod dsse;
 mod field;
 mod front_matter;
+mod guest_node;
+mod guest_report;
 mod hidden_results;
 mod in_toto;
 mod json;
@@ -60,6 +62,7 @@ pub use build_record::{
     StatedInstaller, StatedSource, sign_build, verify_build_record,
 };
 pub use dsse::DsseEnvelope;
+pub use guest_report::{GUEST_REPORT_BYTES_MAX, GuestEnding, GuestReport};
 pub use hidden_results::is_intact;
 pub use in_toto::{AttestedRecord, PREDICATE_TYPE, attest};
 pub use key_error::HostKeyError;

@@ -4,13 +4,14 @@
 use model::{LauncherMode, LimitName, Mechanism, Outcome, RejectReason};
 use policies::aana::{GateDecision, Route};
 use policies::permissions::ToolAuthorizationState;
-use policies::{GateMode, Verdict};
+use policies::{BackendKind, GateMode, Verdict, VmAccelerator};
 use serde_json::{Map, Value, json};
 use validator::{JSON_INTEGER_MAX, NetworkAccess};
 
 use crate::field::{
     ABSENT_IN_OLDER_RECORDS, DecisionField, ProvenanceField, RunField, UpstreamField,
 };
+use crate::guest_report::GuestEnding;
 use crate::in_toto::PREDICATE_TYPE;
 
 /// Returns the JSON Schema (draft 2020-12) of the predicate of type [`PREDICATE_TYPE`].
@@ -106,9 +107,35 @@ fn provenance(field: ProvenanceField) -> Value {
         ProvenanceField::Inputs => list(input),
         ProvenanceField::Approvals => list(approval),
         ProvenanceField::Standing => or_null(standing()),
+        ProvenanceField::BackendDetail => backend_detail(),
         ProvenanceField::Argv | ProvenanceField::ConstraintsStated => list(text()),
         ProvenanceField::ArgvTotal | ProvenanceField::ConstraintsStatedTotal => count(),
     }
+}
+
+fn backend_detail() -> Value {
+    let file = object(&[("role", text()), ("sha256", sha256())]);
+    let mut detail =
+        object(&[("name", text()), ("kind", one_of(BackendKind::TEXTS)), ("files", list(file))]);
+    detail["properties"]["machine"] = machine();
+    detail
+}
+
+fn machine() -> Value {
+    object(&[
+        ("accelerator", one_of(VmAccelerator::TEXTS)),
+        ("root", text()),
+        ("guest_memory_mb", count()),
+        ("time_ms_max", count()),
+        ("start_ms_max", count()),
+        ("status_from", one_of(&["guest"])),
+        ("ending", or_null(one_of(GuestEnding::TEXTS))),
+        ("guest_kernel", or_null(text())),
+        ("boot_ms", or_null(count())),
+        ("tool_ms", or_null(count())),
+        ("oom_kills", or_null(count())),
+        ("pids_refused", or_null(count())),
+    ])
 }
 
 fn standing() -> Value {

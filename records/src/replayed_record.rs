@@ -1,6 +1,7 @@
 //! The facts of a record that a replay needs. They must come from the bytes that were verified.
 
 use model::{ResultId, Sha256, UtcTime};
+use policies::MACHINE_REPORT_FILE;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -27,7 +28,8 @@ pub struct ReplayedRecord {
     pub outcome: String,
     /// The exit code of the tool.
     pub exit_code: i32,
-    /// Every file that the run left, by its path in the result directory.
+    /// Every file that the run left, by its path in the result directory; without the report about
+    /// a virtual machine.
     pub files: Vec<RunOutputFile>,
 }
 
@@ -72,6 +74,8 @@ struct RawReplayArtifact {
 impl ReplayedRecord {
     /// Reads the facts of a verified record. Returns `None` if they are not those of a record.
     pub(crate) fn of(result_id: ResultId, record_sha256: Sha256, facts: &Value) -> Option<Self> {
+        // The times in the report about a virtual machine are never the same twice.
+        let report = facts["backend_detail"]["machine"].is_object().then_some(MACHINE_REPORT_FILE);
         let facts = RawReplayFacts::deserialize(facts).ok()?;
         let started = facts.started_utc.as_deref().map(str::parse).transpose().ok()?;
         let stream = |path: &str, sha256: String| RunOutputFile {
@@ -81,7 +85,9 @@ impl ReplayedRecord {
         };
         let streams =
             [stream("stdout", facts.stdout_sha256), stream("stderr", facts.stderr_sha256)];
-        let artifacts = facts.artifacts.into_iter().map(|artifact| RunOutputFile {
+        let artifacts = facts.artifacts.into_iter();
+        let artifacts = artifacts.filter(|artifact| Some(artifact.path.as_str()) != report);
+        let artifacts = artifacts.map(|artifact| RunOutputFile {
             path: format!("artifacts/{}", artifact.path),
             sha256: artifact.sha256,
             mode: Some(artifact.mode),

@@ -3,10 +3,13 @@
 
 use model::{Outcome, RequestId, ResultId, Sha256, UtcTime};
 use sandbox::report::{CollectedArtifact, Confinement, FinishedRun};
-use validator::{Binding, ExpectedOutput, Request, StandingApproval, Violation};
+use validator::{Binding, ExpectedOutput, Request, StandingApproval, Violation, Work};
 
-use policies::{Rationale, RuleVerdict, Touch};
+use policies::{
+    BackendKind, GrantedBackend, MACHINE_REPORT_FILE, RESULT_FILE, Rationale, RuleVerdict, Touch,
+};
 
+use crate::guest_report::GuestReport;
 use crate::network::NetworkUse;
 
 /// The subject of a record.
@@ -45,6 +48,8 @@ pub struct StartedRun<'a> {
     pub started: UtcTime,
     /// The time of the end.
     pub ended: UtcTime,
+    /// The report about the virtual machine, if the run had one that left it.
+    pub guest: Option<&'a GuestReport>,
 }
 
 /// The use of a standing approval by a run.
@@ -92,8 +97,10 @@ pub struct Statement<'a> {
     pub touches: &'a [(String, Touch)],
     /// The use of a standing approval, if the run uses one.
     pub standing: Option<StatedUse<'a>>,
-    /// `confined`.
+    /// The name of the backend, such as `confined`.
     pub backend: &'a str,
+    /// The backend with its files, if the run was granted one.
+    pub backend_detail: Option<&'a GrantedBackend>,
     /// The version of this program.
     pub executor_version: &'a str,
     /// The run, if one started.
@@ -127,7 +134,8 @@ impl<'a> Statement<'a> {
     pub(crate) fn pre_run(&self) -> PreRunStatement<'a> {
         let Self { result_id, created, subject, replay_of, reason, violations, .. } = *self;
         let Self { rationale, policy_name, policy_sha256, approval, .. } = *self;
-        let Self { approvals, touches, standing, backend, executor_version, .. } = *self;
+        let Self { approvals, touches, standing, backend, backend_detail, .. } = *self;
+        let Self { executor_version, .. } = *self;
         let Self { request_files, .. } = *self;
         // Names every field, so that a new one must be classified.
         PreRunStatement(Statement {
@@ -147,6 +155,7 @@ impl<'a> Statement<'a> {
             touches,
             standing,
             backend,
+            backend_detail,
             executor_version,
             run: None,
             network: &NetworkUse::Nothing,
@@ -199,6 +208,28 @@ impl<'a> Statement<'a> {
 
     pub(crate) fn declaration(&self, artifact: &CollectedArtifact) -> Option<&'a ExpectedOutput> {
         self.expected().iter().find(|output| relative_to_out(output.path()) == artifact.path)
+    }
+
+    /// Returns whether the file is the value of the request's code, which its form declares.
+    pub(crate) fn is_code_value(&self, artifact: &CollectedArtifact) -> bool {
+        let has_code = self.request().is_some_and(|it| matches!(it.work(), Work::Code(_)));
+        has_code && artifact.path == RESULT_FILE
+    }
+
+    /// Returns whether the file is the report about the virtual machine, which no request declares.
+    pub(crate) fn is_machine_report(&self, artifact: &CollectedArtifact) -> bool {
+        let has_machine = self.backend_detail.is_some_and(|granted| granted.machine.is_some());
+        has_machine && artifact.path == MACHINE_REPORT_FILE
+    }
+
+    /// Returns the report about the virtual machine of the run.
+    pub(crate) fn guest(&self) -> Option<&'a GuestReport> {
+        self.run.and_then(|ran| ran.guest)
+    }
+
+    /// Returns the backend of a run that had more than the sandbox alone.
+    pub(crate) fn further_backend(&self) -> Option<&'a GrantedBackend> {
+        self.backend_detail.filter(|granted| granted.kind != BackendKind::Sandbox)
     }
 
     /// Returns the expected paths that the run did not leave; empty if nothing ran.

@@ -4,6 +4,7 @@
 //! staged before is hashed too, and the slot gets the copy that was made then (`input_trees`).
 //! Staged inputs need not survive a crash: a run that was not begun stages them again.
 
+mod code;
 mod directories;
 mod file;
 mod folder;
@@ -186,6 +187,7 @@ fn fill(
         violations.extend(undeclared(directory, &claimed.inputs_path, inputs)?);
     }
     if violations.is_empty() {
+        violations.extend(code::stage(slot, approved)?);
         violations.extend(beyond_standing(approved, &sizes));
     }
     Ok(StagedInputs { violations, sizes, trees })

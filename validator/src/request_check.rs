@@ -21,7 +21,7 @@ use crate::request::{Backend, Constraint, RequestParts, Work};
 use crate::request_key::RequestKey;
 use crate::risk::Risk;
 use crate::schema::RequestIdentity;
-use crate::sections::{CODE, INPUTS, Sections};
+use crate::sections::{CODE, INPUTS, Section, Sections, has_section};
 use crate::text;
 use crate::violation::{Severity, Violation};
 use crate::yaml::YamlNode;
@@ -53,6 +53,8 @@ struct RequestFrontMatter {
     outputs: Declarations<DeclaredOutput>,
     constraints: Option<Vec<Constraint>>,
     extensions: Extensions,
+    /// The body has code in place of a command.
+    is_code: bool,
 }
 
 pub(crate) fn read(bytes: &[u8], context: &CheckContext<'_>) -> RequestReading {
@@ -70,7 +72,12 @@ pub(crate) fn read(bytes: &[u8], context: &CheckContext<'_>) -> RequestReading {
             prose::check(&comments(&document.front_matter_lines), false, &mut report);
         }
         if let Some(fields) = FrontMatterFields::of(node, String::new(), &mut report) {
-            front = Some(RequestFrontMatter::read(&fields, context, &mut report));
+            let mut found = RequestFrontMatter::read(&fields, context, &mut report);
+            if found.is_monty() {
+                found.is_code = !is_script(&document);
+                monty::check_front_matter(&fields, &found.unsupported_fields(), &mut report);
+            }
+            front = Some(found);
         }
     }
     let body = RequestBody::read(&document, front.as_ref(), context.prose_rules, &mut report);
@@ -86,6 +93,11 @@ pub(crate) fn read(bytes: &[u8], context: &CheckContext<'_>) -> RequestReading {
     }
     let failed = report.failed();
     RequestReading { violations: report.into_rows(), failed, id, parts }
+}
+
+/// Returns whether a request of the monty backend runs a script: it has a command and no code.
+fn is_script(document: &RequestDocument<'_>) -> bool {
+    has_section(document, COMMAND) && !has_section(document, CODE)
 }
 
 /// Returns the lines of the front matter that contain a comment. Their values are then read a
@@ -112,12 +124,14 @@ impl RequestFrontMatter {
             outputs: outputs::read(fields, report),
             constraints: constraints(fields, report),
             extensions: Extensions::read(fields, report),
+            is_code: false,
         };
         outputs::check_patch(front.input_names().as_deref(), &front.outputs, report);
-        if front.identity.backend == Some(Backend::Monty) {
-            monty::check_front_matter(fields, &front.unsupported_fields(), report);
-        }
         front
+    }
+
+    fn is_monty(&self) -> bool {
+        self.identity.backend == Some(Backend::Monty)
     }
 
     fn input_names(&self) -> Option<Vec<&str>> {
@@ -129,10 +143,13 @@ impl RequestFrontMatter {
         monty::UnsupportedFields {
             language: self.identity.language,
             network: self.network.as_ref(),
-            files: [
-                self.inputs.as_ref().map_or(0, Vec::len),
-                self.outputs.as_ref().map_or(0, Vec::len),
-            ],
+            files: match self.is_code {
+                true => [
+                    self.inputs.as_ref().map_or(0, Vec::len),
+                    self.outputs.as_ref().map_or(0, Vec::len),
+                ],
+                false => [0, 0],
+            },
         }
     }
 }
@@ -163,15 +180,15 @@ impl RequestBody {
         words: ProseRules,
         report: &mut Report,
     ) -> Self {
-        let is_monty = front.is_some_and(|front| front.identity.backend == Some(Backend::Monty));
-        let known: &[&str] = if is_monty { &MONTY_SECTIONS } else { &SECTIONS };
+        let is_code = front.is_some_and(|front| front.is_code);
+        let known: &[&str] = if is_code { &MONTY_SECTIONS } else { &SECTIONS };
         let mut sections = Sections::read(document, known, report);
         if words == ProseRules::Enforced {
             check_prose(document, &sections, report);
             sections.check_page(document, &TITLES, &[COMMAND, CODE], report);
         }
         sections.refuse_html(&[INPUT_FILES, INPUTS, OUTPUTS, RISK], report);
-        let work = if is_monty {
+        let work = if is_code {
             let least = sections.get(INPUTS).is_none();
             sections.check(if least { &MONTY_SECTIONS_REQUIRED } else { known }, report);
             monty::read(&sections, report).map(Work::Code)
@@ -227,6 +244,12 @@ fn command(
     if let (Some(section), Some(front)) = (sections.get(INPUT_FILES), front) {
         consistency::inputs(section, &front.inputs, report);
     }
+    if let (Some(command), Some(names)) = (&command, &names)
+        && front.is_some_and(RequestFrontMatter::is_monty)
+    {
+        let spot = sections.get(COMMAND).map_or(SourceSpan::WHOLE_FILE, Section::spot_of_text);
+        monty::check_script(spot, &command.argv, names, report);
+    }
     // Reports unused inputs only once the request has no errors.
     if let (Some(command), Some(inputs), false) = (&command, inputs, report.failed()) {
         least_privilege::check_inputs(&command.argv, (inputs.as_slice(), work), report);
@@ -249,8 +272,8 @@ fn check_prose(document: &RequestDocument<'_>, sections: &Sections<'_>, report: 
 }
 
 fn complete_parts(front: RequestFrontMatter, body: RequestBody) -> Option<Box<RequestParts>> {
-    let RequestFrontMatter { identity, network, limits, inputs, outputs, constraints, extensions } =
-        front;
+    let RequestFrontMatter { identity, network, limits, inputs, outputs, .. } = front;
+    let RequestFrontMatter { constraints, extensions, .. } = front;
     Some(Box::new(RequestParts {
         id: identity.id?,
         created: identity.created?,

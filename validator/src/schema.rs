@@ -246,18 +246,10 @@ fn backend(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Backen
     fields.peek("backend")?;
     let text = fields.text("backend", report)?;
     let backend = Backend::named(text.value);
-    match backend {
-        Some(Backend::Monty) => {
-            // The form alone is decided here; the warning says that no policy accepts the backend.
-            let message = "`backend`: no policy of this version offers the monty backend";
-            report.warning(Code::BackendUnavailable, text.span, message);
-        }
-        Some(Backend::Era | Backend::Confined) => {}
-        None => {
-            let message = format!("`backend`: {} is not a valid value", quote(text.value));
-            let hint = format!("write {}, or remove the key", alternatives(Backend::TEXTS));
-            report.error_hint(Code::BackendValue, text.span, message, hint);
-        }
+    if backend.is_none() {
+        let message = format!("`backend`: {} is not a valid value", quote(text.value));
+        let hint = format!("write {}, or remove the key", alternatives(Backend::TEXTS));
+        report.error_hint(Code::BackendValue, text.span, message, hint);
     }
     backend
 }

@@ -20,6 +20,14 @@ pub(crate) struct Section<'a> {
     pub(crate) lines: Vec<TextLine<'a>>,
 }
 
+impl Section<'_> {
+    /// Returns the position of its first line that is not blank, else of its heading.
+    pub(crate) fn spot_of_text(&self) -> SourceSpan {
+        let written = self.lines.iter().find(|line| !line.text.trim().is_empty());
+        written.map_or(self.spot, |line| line.span_at(0))
+    }
+}
+
 pub(crate) struct Sections<'a> {
     /// The lines before the first section.
     pub(crate) prose: Vec<TextLine<'a>>,
@@ -164,6 +172,11 @@ fn report_unexpected(section: &Section<'_>, wanted: &[&str], report: &mut Report
         None => "use `###` for headings inside a section".to_owned(),
     };
     report.error_hint(Code::SectionUnexpected, section.spot, message, hint);
+}
+
+/// Returns whether the source has a section of this title.
+pub(crate) fn has_section(document: &RequestDocument<'_>, title: &str) -> bool {
+    document.body_lines.iter().any(|line| heading(line.text) == Some(title))
 }
 
 /// Returns the title if the line is a second-level heading in the source.

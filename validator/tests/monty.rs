@@ -40,12 +40,14 @@ fn expect(from: &str, to: &str, codes: &str) {
 
 #[test]
 fn accepted_as_code() {
-    assert_eq!(warnings(monty()), ["backend.unavailable"]);
+    assert_eq!(warnings(monty()), [] as [&str; 0]);
     let request = checked(monty()).verdict.ok().unwrap();
     assert_eq!(request.backend(), Some(Backend::Monty));
     assert_eq!(request.argv(), [] as [&str; 0]);
     let Work::Code(code) = request.work() else { panic!("{:?}", request.work()) };
     assert_eq!(code.text(), format!("# add up\n{BODY}"));
+    let line = monty().lines().position(|line| line == "# add up").unwrap() + 1;
+    assert_eq!((code.line(), code.inputs_json()), (line, JSON));
     assert_eq!(serde_json::Value::Object(code.inputs().clone()).to_string(), JSON.replace(' ', ""));
 }
 
@@ -80,11 +82,35 @@ fn unsupported_features_are_refused() {
         "## Input Files\n\n## Output Expectations",
         "section.unexpected",
     );
-    expect("## Code\n", "## Command\n", "section.missing section.unexpected");
+    expect("## Code\n", "## Program\n", "section.missing section.unexpected");
     expect("backend: monty", "backend: era", "backend.value section.missing section.unexpected");
     expect("## Inputs (JSON)", "## Inputs", "section.unexpected");
     let environment = format!("backend: monty\nx-environment: charts@sha256:{HASH}");
     expect("backend: monty", &environment, "backend.mismatch");
+}
+
+/// Returns the valid request, changed to a script of the monty backend.
+fn script(command: &str) -> String {
+    let text = valid().replace("constraints:\n", "backend: monty\nconstraints:\n");
+    assert!(text.contains(support::COMMAND));
+    text.replacen(support::COMMAND, command, 1)
+}
+
+#[test]
+fn scripts_have_files() {
+    let run = "python script.py --in /in/input.csv --out /out/output.json";
+    let others = [run.replace("python", "python3"), run.replace("script", "/in/script")];
+    for command in [run, &others[0], &others[1]] {
+        assert_eq!(errors(script(command)), [] as [&str; 0], "{command}");
+        let request = checked(script(command)).verdict.ok().unwrap();
+        assert!(request.is_python_script(), "{command}");
+        assert_eq!((request.inputs().len(), request.outputs_expected().len()), (2, 1));
+    }
+    for command in [support::COMMAND, "node script.py", "python"] {
+        assert!(errors(script(command)).contains(&"backend.mismatch".to_owned()), "{command}");
+    }
+    let other = script(run).replacen("language: \"python\"", "language: node", 1);
+    assert!(errors(other).contains(&"backend.mismatch".to_owned()));
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //! each longer step has its own file.
 
 mod admission;
+mod backend;
 mod environment;
+mod machine;
 mod model;
 mod patch;
 mod queueing;

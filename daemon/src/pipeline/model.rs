@@ -2,7 +2,7 @@
 //! of a record.
 
 use model::{Outcome, Sha256};
-use policies::{AisFile, Approved, Rationale, SignatureFile, Touch};
+use policies::{AisFile, Approved, GrantedBackend, Rationale, SignatureFile, Touch};
 use records::{NetworkUse, RecordSubject, StartedRun, StatedUse};
 use sandbox::report::Confinement;
 use spool::{Claimed, Receipt, ReplaySource, Shortage, StoredStanding, SubmissionState};
@@ -128,6 +128,8 @@ pub(crate) struct DecisionFacts {
     pub(crate) touches: Vec<(String, Touch)>,
     /// The policy, if it is not the current one: that of a run that was started before a crash.
     pub(crate) policy: Option<(String, Sha256)>,
+    /// The backend of an approved request; none if the files that it used are unknown.
+    pub(crate) backend: Option<GrantedBackend>,
 }
 
 impl DecisionFacts {
@@ -138,6 +140,7 @@ impl DecisionFacts {
             approvals: Vec::new(),
             touches: Vec::new(),
             policy: None,
+            backend: None,
         }
     }
 
@@ -148,6 +151,7 @@ impl DecisionFacts {
             approvals: approved.grant().approvals().to_vec(),
             touches: approved.grant().touches().to_vec(),
             policy: None,
+            backend: Some(approved.grant().backend().clone()),
         }
     }
 }
@@ -180,6 +184,7 @@ static UNDECIDED: DecisionFacts = DecisionFacts {
     approvals: Vec::new(),
     touches: Vec::new(),
     policy: None,
+    backend: None,
 };
 
 impl<'a> RecordInput<'a> {

@@ -4,12 +4,13 @@
 use std::time::Duration;
 
 use model::{Outcome, RequestId, ResultId, UtcTime};
-use policies::AisFile;
+use policies::{AisFile, Policy};
 use records::{
     AttestedRecord, RecordSubject, ReplayOf, Statement, Trust, VerifyError, attest, verify_gathered,
 };
 use spool::failpoint::{Failpoint, reach};
 use spool::{ReplaySource, ResultDraft, Shortage, SpoolError, StoredStanding};
+use validator::Backend;
 
 use super::model::{DecisionFacts, PublishedRecord, RecordInput};
 use super::request_context::RequestContext;
@@ -24,8 +25,6 @@ const STREAM_HEAD_BYTES: u64 = 64 * 1024 + 1;
 const READ_TRIES: u32 = 3;
 const READ_AGAIN_AFTER: Duration = Duration::from_millis(100);
 const UNVERIFIED_REASON: &str = "the full record did not verify; this one is reduced";
-/// The backend that this program implements.
-const BACKEND: &str = "confined";
 
 impl RequestContext<'_> {
     /// Data that cannot be stored or stated is left out, and the record says so.
@@ -190,7 +189,8 @@ impl RequestContext<'_> {
             approvals: &input.decided.approvals,
             touches: &input.decided.touches,
             standing: input.used,
-            backend: BACKEND,
+            backend: backend_name(input, &self.rules.policy),
+            backend_detail: input.decided.backend.as_ref(),
             executor_version: env!("CARGO_PKG_VERSION"),
             run: input.ran,
             network: input.network,
@@ -260,6 +260,16 @@ impl RequestContext<'_> {
             }
         }
     }
+}
+
+/// Returns the backend of the run; of a request without a grant, the one that it asks for.
+fn backend_name<'a>(input: &RecordInput<'a>, policy: &'a Policy) -> &'a str {
+    let granted = input.decided.backend.as_ref().map(|granted| granted.name.as_str());
+    let named = match input.subject {
+        RecordSubject::Request(request) => request.backend().map(Backend::as_str),
+        RecordSubject::Unusable { .. } => None,
+    };
+    granted.or(named).unwrap_or(policy.default_backend())
 }
 
 /// A request that never ran must still get a record.

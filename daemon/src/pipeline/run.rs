@@ -3,7 +3,7 @@
 
 use model::{Outcome, ResultId};
 use policies::Approved;
-use records::{NetworkUse, StatedUse};
+use records::{GuestReport, NetworkUse, StatedUse};
 use sandbox::client::{BuildError, ReadySandbox, RunEvent};
 use sandbox::report::{Confinement, FinishedRun};
 use spool::failpoint::{Failpoint, reach};
@@ -11,6 +11,7 @@ use spool::{BeginError, Begun, ResultDraft, Staged};
 use validator::{Code, Violation};
 
 use super::environment::EnvironmentCheck;
+use super::machine::{self, GuestEnd};
 use super::model::{
     ClaimOutcome, Continuation, DecisionFacts, PipelineStep, PublishedRecord, RecordInput,
     RecordedRequest, ReleaseReason, next,
@@ -46,7 +47,12 @@ struct RunEvidence<'a> {
 /// The known end of a run.
 enum RunEnd {
     Finished(Box<FinishedRun>),
+    /// A tool in a virtual machine, with the report if the wrapper left one.
+    FinishedInGuest(Box<FinishedRun>, Option<Box<GuestReport>>),
     NeverStarted(String),
+    /// The sandbox ran, but its virtual machine did not start the tool. The report may be forged,
+    /// so the request stays used up.
+    GuestNotStarted(String),
     /// It ran or may have run, and its effects could not be collected.
     OutcomeUnknown(String),
 }
@@ -61,6 +67,7 @@ impl RequestContext<'_> {
     ) -> Result<ClaimOutcome, DaemonError> {
         // Before `confirm`, which consumes a permission.
         let prepared = next!(self.confirm_environment(prepared, check)?);
+        let prepared = next!(self.confirm_backend(prepared)?);
         let prepared = next!(self.confirm(prepared, deadline, continuation)?);
         let BegunRun { network, violations, result, begun, ready, origin: made } =
             next!(self.begin(prepared)?);
@@ -78,6 +85,7 @@ impl RequestContext<'_> {
             self.give_request_back(&begun)?;
         }
         let ended = self.add_patch(&begun, ended, &result);
+        let ended = settle_guest(&begun, ended, &result);
         reach(Failpoint::Collected);
         let network = network.map_or(NetworkUse::Nothing, OpenNetwork::close);
         let known = RunEvidence { confinement: &confinement, network: &network };
@@ -261,13 +269,13 @@ impl RequestContext<'_> {
         ended
     }
 
-    fn record_run(
+    fn record_run<'r>(
         &self,
-        begun: &Begun,
-        known: RunEvidence<'_>,
-        ended: &RunEnd,
+        begun: &'r Begun,
+        known: RunEvidence<'r>,
+        ended: &'r RunEnd,
         result: ResultDraft,
-        violations: &[Violation],
+        violations: &'r [Violation],
     ) -> Result<(PublishedRecord, i32), DaemonError> {
         let RunEvidence { confinement, network } = known;
         let approved = begun.staged().approved();
@@ -284,21 +292,23 @@ impl RequestContext<'_> {
             used,
             ..RecordInput::of_request(approved.request(), begun.staged().claimed())
         };
-        let (input, exit_code) = match ended {
-            RunEnd::Finished(finished) => {
-                let outcome = judge_outputs(finished, approved);
-                let lost = (outcome == Outcome::Indeterminate)
-                    .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
-                let ran = records::StartedRun {
-                    confinement,
-                    finished,
-                    started: begun.at(),
-                    ended: system::now(),
-                };
-                let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
-                (RecordInput { outcome, reason: lost, ran: Some(ran), network, ..input }, code)
+        let finished_in = |finished: &'r FinishedRun, guest: Option<&'r GuestReport>| {
+            let mut outcome = judge_outputs(finished, approved);
+            if approved.grant().backend().machine.is_some() {
+                outcome = machine::outcome(outcome, finished);
             }
-            RunEnd::NeverStarted(why) => {
+            let lost = (outcome == Outcome::Indeterminate)
+                .then(|| finished.lost.as_deref().unwrap_or("the sandbox's init was lost"));
+            let reason = lost.or_else(|| machine::reason(guest?, outcome));
+            let (started, ended) = (begun.at(), system::now());
+            let ran = records::StartedRun { confinement, finished, started, ended, guest };
+            let code = finished.facts.tool.map_or(-1, sandbox::outcome::ToolEnd::exit_code);
+            (RecordInput { outcome, reason, ran: Some(ran), network, ..input }, code)
+        };
+        let (input, exit_code) = match ended {
+            RunEnd::Finished(finished) => finished_in(finished, None),
+            RunEnd::FinishedInGuest(finished, guest) => finished_in(finished, guest.as_deref()),
+            RunEnd::NeverStarted(why) | RunEnd::GuestNotStarted(why) => {
                 let outcome = Outcome::SetupError;
                 let confinement_ready = Some(confinement);
                 (RecordInput { outcome, reason: Some(why), confinement_ready, ..input }, -1)
@@ -309,5 +319,19 @@ impl RequestContext<'_> {
             }
         };
         Ok((self.record(&input, result)?, exit_code))
+    }
+}
+
+/// A run that has ended → the same with the end that the report of its virtual machine states.
+fn settle_guest(begun: &Begun, ended: RunEnd, result: &ResultDraft) -> RunEnd {
+    let granted = begun.staged().approved().grant().backend();
+    match (ended, &granted.machine) {
+        (RunEnd::Finished(mut finished), Some(granted)) => {
+            match machine::settle(granted, &mut finished, result) {
+                GuestEnd::Ran(report) => RunEnd::FinishedInGuest(finished, report),
+                GuestEnd::NotStarted(why) => RunEnd::GuestNotStarted(why),
+            }
+        }
+        (ended, _) => ended,
     }
 }

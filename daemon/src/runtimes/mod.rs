@@ -5,6 +5,7 @@
 //! scripts in place of interpreters, and those need the host to find the program. A directory with
 //! private files is refused by name, even if the policy lists it.
 
+mod backends;
 mod elf;
 mod own_root;
 mod private_directories;
@@ -20,6 +21,7 @@ use policies::{
 };
 use sandbox::client::{LauncherAddress, LauncherProgram};
 
+use crate::environment_digests::DigestCache;
 use elf::is_elf;
 use private_directories::PrivateDirectories;
 
@@ -27,7 +29,12 @@ use private_directories::PrivateDirectories;
 const FIRST_DIRECTORIES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
 /// `caches_dir` is the directory of the caches that `toolexec doctor --build-cache` builds.
-pub(crate) fn find(policy: &Policy, caches_dir: &Path) -> InstalledRuntimes {
+/// `digests` are those of the backends' files.
+pub(crate) fn find(
+    policy: &Policy,
+    caches_dir: &Path,
+    digests: &mut DigestCache,
+) -> InstalledRuntimes {
     let private = PrivateDirectories::of_user(caches_dir);
     let mut binaries = InstalledRuntimes::new();
     for runtime in policy.runtimes() {
@@ -41,7 +48,7 @@ pub(crate) fn find(policy: &Policy, caches_dir: &Path) -> InstalledRuntimes {
             Err(None) => {}
         }
     }
-    binaries
+    binaries.with_backends(backends::find(policy, &private, digests))
 }
 
 /// Returns the program of a runtime of this policy.
@@ -75,6 +82,8 @@ pub(crate) fn allow_mounts(
         .runtimes()
         .flat_map(|runtime| runtime.mounts().iter().map(PathBuf::as_path).chain(runtime.root()));
     let of_host = binaries.found().flat_map(|it| it.prefix.iter().chain(it.caches.values()));
+    let of_backends = binaries.backends().found().flat_map(|(_, it)| it.directories.values());
+    let of_host = of_host.chain(of_backends);
     let mut mounts_allowed: Vec<PathBuf> = usual.collect();
     for path in of_policy.chain(of_host.map(PathBuf::as_path)).chain(environments) {
         if !mounts_allowed.iter().any(|allowed| path.starts_with(allowed)) {

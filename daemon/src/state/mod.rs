@@ -92,9 +92,9 @@ impl Daemon {
             LauncherAddress::Spawn(program) => Some(program.path.as_path()),
             LauncherAddress::Socket(_) => None,
         };
-        let digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
+        let mut digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
         let environments = environments_dir(spool.roots()[0]);
-        let rules = DaemonRules::new(policy, trust, launcher, &caches, &environments);
+        let rules = DaemonRules::new(policy, trust, launcher, &caches, &environments, &mut digests);
         let progress = ProgressRegistry::new(Metrics::new(system::now()));
         let metrics = Arc::clone(&progress.metrics);
         spool.watch_syncs(move |time, fsyncs| {

@@ -41,7 +41,10 @@ impl Daemon {
         self.end_prewarmed();
         self.progress.metrics.policy(&policy);
         let caches = state.join("caches");
-        let rules = DaemonRules::new(policy, trust, launcher, &caches, &self.environments);
+        let environments = &self.environments;
+        let mut digests = self.digests();
+        let rules = DaemonRules::new(policy, trust, launcher, &caches, environments, &mut digests);
+        drop(digests);
         self.replace_rules(rules);
         Ok(Ok(()))
     }

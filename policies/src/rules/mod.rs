@@ -3,8 +3,11 @@
 //! rule must report its verdict even if another one refused.
 
 mod ais;
+mod backend;
 mod environment;
 mod gate;
+mod interpreter;
+mod machine;
 mod permission;
 mod program;
 mod resources;
@@ -12,6 +15,7 @@ mod resources;
 use validator::{Code, Request, Violation};
 
 use crate::approval::{self, Approval};
+use crate::chosen_backend::ChosenBackend;
 use crate::evidence::DecisionEvidence;
 use crate::findings::Findings;
 use crate::hosts;
@@ -24,8 +28,9 @@ use gate::ApprovalFacts;
 #[must_use]
 pub fn bound_violations(request: &Request, policy: &Policy) -> Vec<Violation> {
     let mut findings = Findings::new(request);
-    resources::backend(request, &mut findings);
-    program::offered(request, policy, &mut findings);
+    if !backend::offered(request, policy, &mut findings) {
+        program::offered(request, policy, &mut findings);
+    }
     resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
     resources::constraints(request, policy, &mut findings);
@@ -48,8 +53,15 @@ pub(crate) fn judge<'a>(
     evidence: &DecisionEvidence<'a>,
 ) -> RuleResults<'a> {
     let mut findings = Findings::new(request);
-    resources::backend(request, &mut findings);
-    let chosen = program::choose(request, policy, evidence, &mut findings);
+    let chosen = match backend::choose(request, policy, evidence, &mut findings) {
+        Some(ChosenBackend::Interpreter(interpreter)) => {
+            interpreter::choose(request, interpreter, evidence, &mut findings)
+        }
+        Some(ChosenBackend::Machine(machine)) => {
+            machine::choose(request, machine, evidence, &mut findings)
+        }
+        None => program::choose(request, policy, evidence, &mut findings),
+    };
     resources::limits(request, policy, &mut findings);
     hosts::judge(request, &policy.rules.network, &mut findings);
     resources::constraints(request, policy, &mut findings);

@@ -51,7 +51,7 @@ pub(crate) fn choose<'a>(
     let speaks = language(request, word.runtime, findings);
     let fits = environment::judge(named, Some(&word), binaries, findings);
     let (binary, installed) = program(request, &word, opened, binaries, findings)?;
-    let chosen = ChosenProgram { word, binary, installed, environment: opened };
+    let chosen = ChosenProgram { word, binary, installed, environment: opened, backend: None };
     (speaks && fits).then_some(chosen)
 }
 
@@ -186,7 +186,7 @@ fn word_hint(word: &str) -> &'static str {
     }
 }
 
-fn language(request: &Request, runtime: &RuntimeRule, findings: &mut Findings) -> bool {
+pub(super) fn language(request: &Request, runtime: &RuntimeRule, findings: &mut Findings) -> bool {
     let (declared, given) = (request.language(), runtime.language());
     if declared == given {
         findings.pass(RuleName::Language, declared.as_str());

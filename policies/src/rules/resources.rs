@@ -1,25 +1,12 @@
-//! The rules about the requested resources: backend, limits, constraints, layers. Each must report
+//! The rules about the requested resources: limits, constraints, layers. Each must report
 //! exactly one verdict per rule name, and none may change the request.
 
 use model::escape_line;
-use validator::{Backend, Code, Request};
+use validator::{Code, Request};
 
-use crate::check::BACKEND;
 use crate::findings::Findings;
 use crate::policy::Policy;
 use crate::reasons::RuleName;
-
-pub(crate) fn backend(request: &Request, findings: &mut Findings) {
-    match request.backend() {
-        None => findings.pass(RuleName::Backend, format!("{BACKEND}, the default of the policy")),
-        Some(Backend::Confined) => findings.pass(RuleName::Backend, BACKEND),
-        Some(other) => {
-            let reason = format!("backend: `{}` is not available", other.as_str());
-            let hint = format!("write `backend: {BACKEND}`, or remove the key");
-            findings.refuse(RuleName::Backend, Code::BackendUnavailable, reason, &hint);
-        }
-    }
-}
 
 pub(crate) fn limits(request: &Request, policy: &Policy, findings: &mut Findings) {
     let ceilings = policy.ceilings();

@@ -3,6 +3,8 @@
 
 mod check;
 mod host_paths;
+mod interpreter;
+mod machine;
 mod syntax;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 use model::Language;
 
 pub(crate) use host_paths::ENVIRONMENT_DIR;
-pub(crate) use syntax::is_slug;
+pub(crate) use syntax::{is_plain_absolute, is_slug, is_word};
 
 use crate::aana::{RiskDomain, ToolCategory};
 

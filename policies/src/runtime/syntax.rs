@@ -16,7 +16,7 @@ pub(crate) fn is_slug(name: &str) -> bool {
     (1..=32).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-pub(super) fn is_word(word: &str) -> bool {
+pub(crate) fn is_word(word: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
     (1..=64).contains(&word.len())
         && word.bytes().all(allowed)
@@ -34,7 +34,8 @@ pub(super) fn is_long_option(flag: &str) -> bool {
     })
 }
 
-pub(super) fn is_plain_absolute(path: &Path) -> bool {
+/// Returns whether the path begins at the root and has only plain components.
+pub(crate) fn is_plain_absolute(path: &Path) -> bool {
     let text = path.to_str().unwrap_or("");
     path.is_absolute()
         && !text.chars().any(char::is_control)

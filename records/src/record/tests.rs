@@ -71,7 +71,13 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
     let result_id = "TS-20261121-121030Z-TR-20261121-120000Z-stats".parse().unwrap();
     let at = "2026-11-21T12:10:30Z".parse().unwrap();
     let (finished, confinement) = (finished(), confinement());
-    let ran = StartedRun { confinement: &confinement, finished: &finished, started: at, ended: at };
+    let ran = StartedRun {
+        confinement: &confinement,
+        finished: &finished,
+        started: at,
+        ended: at,
+        guest: None,
+    };
     let statement = Statement {
         result_id: &result_id,
         created: at,
@@ -88,6 +94,7 @@ fn recorded(lint: ResultLint<'_>) -> Result<String, SignError> {
         touches: &[],
         standing: None,
         backend: "confined",
+        backend_detail: None,
         executor_version: "0",
         run: Some(ran),
         network: &NetworkUse::Nothing,

@@ -5,6 +5,7 @@
 use model::ResultSection;
 use serde_json::Value;
 
+use crate::guest_node::machine_lines;
 use crate::verify::inconsistency::number;
 use crate::verify_error::VerifyError;
 
@@ -83,8 +84,32 @@ fn provenance_line(lines: &[&str], facts: &Value) -> Option<String> {
     let limits: Option<Vec<String>> = facts["limits"].as_array()?.iter().map(limit).collect();
     differs(&beginning(lines, "- Request sha256: "), &[digest])
         .or_else(|| environment_line(lines, facts))
+        .or_else(|| differs(&beginning(lines, "- Backend file: "), &backend_files(facts)))
+        .or_else(|| differs(&beginning(lines, "- Guest"), &guest_lines(facts)))
         .or_else(|| differs(&beginning(lines, "- Started: "), &started))
         .or_else(|| differs(&beginning(lines, "- Limit "), &limits?))
+}
+
+/// Returns the lines for the files of the backend. The form of the facts was checked before.
+fn backend_files(facts: &Value) -> Vec<String> {
+    let rows = facts["backend_detail"]["files"].as_array().into_iter().flatten();
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let line =
+        |row| format!("- Backend file: {}, sha256 {}", text(row, "role"), text(row, "sha256"));
+    rows.map(line).collect()
+}
+
+/// Returns the lines about the virtual machine; none if the run had none.
+fn guest_lines(facts: &Value) -> Vec<String> {
+    let machine = &facts["backend_detail"]["machine"];
+    let (Some(accelerator), Some(root)) =
+        (machine["accelerator"].as_str(), machine["root"].as_str())
+    else {
+        return Vec::new();
+    };
+    let numbers = ["guest_memory_mb", "time_ms_max", "start_ms_max"];
+    let numbers = numbers.map(|key| number(&machine[key]).unwrap_or_default());
+    machine_lines((accelerator, root), numbers)
 }
 
 /// Compares the digest. The name is text of the request.

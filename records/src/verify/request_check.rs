@@ -15,6 +15,7 @@ pub(super) fn faults(file: &str, facts: &Value, request: &Request) -> Vec<Verify
         return Vec::new();
     }
     let what = command_and_inputs(facts, request).into_iter().chain(environment(facts, request));
+    let what = what.chain(backend(facts, request));
     let what = what.chain(network(facts, request)).chain(limits(facts, request));
     what.map(|what| VerifyError::Inconsistency { file: file.to_owned(), what }).collect()
 }
@@ -63,6 +64,14 @@ fn environment(facts: &Value, request: &Request) -> Option<String> {
     differs.then(|| format!("environment is {stated} and the request's is {shown}"))
 }
 
+/// A run uses the backend that its request names; else the policy chooses one. A refused request
+/// used none, and records of earlier versions state `confined` for it.
+fn backend(facts: &Value, request: &Request) -> Option<String> {
+    let named = request.backend().filter(|_| is_of_a_run(facts))?.as_str();
+    let stated = facts.get("backend")?;
+    (stated != named).then(|| format!("backend is {stated} and the request's is {named}"))
+}
+
 /// The policy may omit a host, but the record must not name one that the request does not ask for.
 fn network(facts: &Value, request: &Request) -> Vec<String> {
     let hosts = request.network().hosts();
@@ -77,14 +86,26 @@ fn network(facts: &Value, request: &Request) -> Vec<String> {
     problems
 }
 
-/// Compares the limits that the request sets; the policy sets the others.
+/// Compares the limits that the request sets; the policy sets the others. A virtual machine
+/// enforces the time itself, and its sandbox has more for the start and the end of the guest.
 fn limits(facts: &Value, request: &Request) -> Vec<String> {
+    let machine = &facts["backend_detail"]["machine"];
+    let start_ms = number(&machine["start_ms_max"]).unwrap_or_default();
+    let time_ms = request.time_limit_sec().saturating_mul(1000);
     let requested = [
-        ("wall_ms_max", request.time_limit_sec().saturating_mul(1000)),
+        ("wall_ms_max", time_ms.saturating_add(start_ms)),
         ("memory_bytes_max", request.memory_limit_mb().saturating_mul(1 << 20)),
         ("cpu_milli", u64::from(request.cpu().as_milli())),
     ];
     let mut problems = Vec::new();
+    if number(&machine["time_ms_max"]).is_some_and(|stated| stated != time_ms) {
+        let stated = &machine["time_ms_max"];
+        let what = format!("the guest's time_ms_max is {stated} and the request asks {time_ms}");
+        problems.push(what);
+    }
+    if number(&machine["guest_memory_mb"]).is_some_and(|mb| mb > request.memory_limit_mb()) {
+        problems.push("the guest has more memory than the request asks".to_owned());
+    }
     for row in facts["limits"].as_array().into_iter().flatten() {
         let Some((name, limit)) = requested.iter().find(|(name, _)| row["name"] == *name) else {
             continue;

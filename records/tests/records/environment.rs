@@ -62,7 +62,11 @@ fn a_record_names_the_environment_of_its_request() {
 
 /// Signs a changed record with the key of the host, as its holder could. Returns the faults, or
 /// `None` without `ssh-keygen`.
-fn faults_of_signed(test: &str, (dir, key): (&Path, &Path), md: &str) -> Option<Vec<String>> {
+pub(crate) fn faults_of_signed(
+    test: &str,
+    (dir, key): (&Path, &Path),
+    md: &str,
+) -> Option<Vec<String>> {
     let trust = fs::read_to_string(key.with_extension("pub")).unwrap();
     let trust = Trust::from_allowed_signers(&format!("tool-exec {trust}")).unwrap();
     let path = dir.join(format!("{}.md", dir.file_name()?.to_str()?));

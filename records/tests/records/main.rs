@@ -7,6 +7,8 @@ mod agent;
 #[cfg(test)]
 mod attestation;
 #[cfg(test)]
+mod backend;
+#[cfg(test)]
 mod batch;
 #[cfg(test)]
 mod crash;

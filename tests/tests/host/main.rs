@@ -1,5 +1,6 @@
 //! One run in a sandbox, and hosts that lack something.
 
+mod backends;
 mod broken_host;
 mod confined;
 mod doctor;

@@ -9,7 +9,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// The crates, each with the crates of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 14] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
@@ -33,6 +33,8 @@ pub(crate) const GRAPH: [(&str, &[&str]); 14] = [
     ),
     ("trees", &["model"]),
     ("patches", &["model"]),
+    ("microvm", &["model"]),
+    ("monty", &[]),
     ("environments", &["model", "trees"]),
     (
         "cli",

@@ -1,5 +1,7 @@
-//! Requests of the monty backend: pure code in place of a command (upstream's later schema),
-//! checked so that a policy can decide. No policy offers it; it must never run elsewhere.
+//! Requests of the monty backend: pure code in place of a command (upstream's later schema), or a
+//! script. Checked so that a policy can decide. Code must never run elsewhere.
+
+mod script;
 
 use model::{Language, SourceSpan, TextLine, quote};
 use serde_json::{Map, Value};
@@ -13,6 +15,8 @@ use crate::packages;
 use crate::paths;
 use crate::report::Report;
 use crate::sections::{CODE, INPUTS, Section, Sections};
+
+pub(crate) use self::script::{check_script, is_python_script};
 
 /// Words that reach beyond pure computation (upstream's list). Like upstream, the check ignores
 /// case and includes comments and strings: a word too many costs less than a parser.
@@ -33,17 +37,41 @@ const REFUSED_WORDS: [&str; 13] = [
 ];
 
 /// Code of the monty backend and the values of its variables.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct PureCode {
     text: String,
+    line: usize,
     inputs: Map<String, Value>,
+    inputs_json: String,
 }
+
+/// Two codes are equal if they do the same. Their spelling and place in a document may differ.
+impl PartialEq for PureCode {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.text, &self.inputs) == (&other.text, &other.inputs)
+    }
+}
+
+impl Eq for PureCode {}
 
 impl PureCode {
     /// Returns the lines of `## Code`, without a fence around them.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the line of the document on which the code begins.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Returns the text of `## Inputs (JSON)` as written, without a fence around it; `{}` without
+    /// the section. It may have numbers that the parsed object rounds.
+    #[must_use]
+    pub fn inputs_json(&self) -> &str {
+        &self.inputs_json
     }
 
     /// The object of `## Inputs (JSON)`: variables and their values. Empty without the section.
@@ -57,7 +85,7 @@ impl PureCode {
 pub(crate) struct UnsupportedFields<'a> {
     pub(crate) language: Option<Language>,
     pub(crate) network: Option<&'a Network>,
-    /// The number of declared input and output files.
+    /// The number of declared input and output files, which pure code does not have.
     pub(crate) files: [usize; 2],
 }
 
@@ -78,12 +106,12 @@ pub(crate) fn check_front_matter(
     }
     let [inputs, outputs] = requested.files;
     if inputs > 0 {
-        let hint = "write `[]` and give values under `## Inputs (JSON)`";
-        refuse("inputs", "the monty backend has no files", hint);
+        let hint = "write `[]` and give values under `## Inputs (JSON)`, or write a `## Command`";
+        refuse("inputs", "code of the monty backend has no files", hint);
     }
     if outputs > 0 {
-        let hint = "write `[]`; the code prints its result";
-        refuse("outputs_expected", "the monty backend has no files", hint);
+        let hint = "write `[]`; the value of the code is its result";
+        refuse("outputs_expected", "code of the monty backend has no files", hint);
     }
     if fields.peek(ENVIRONMENT).is_some() {
         refuse(ENVIRONMENT, "the monty backend has no environments", "remove the key");
@@ -96,9 +124,11 @@ pub(crate) fn read(sections: &Sections<'_>, report: &mut Report) -> Option<PureC
     let text = code_of(code, report);
     let inputs = match sections.get(INPUTS) {
         Some(section) => inputs_of(section, report),
-        None => Some(Map::new()),
+        None => Some((Map::new(), "{}".to_owned())),
     };
-    Some(PureCode { text: text?, inputs: inputs? })
+    let line = unfenced(&code.lines).first().map_or(code.spot.line, |line| line.number);
+    let (inputs, inputs_json) = inputs?;
+    Some(PureCode { text: text?, line, inputs, inputs_json })
 }
 
 fn code_of(section: &Section<'_>, report: &mut Report) -> Option<String> {
@@ -201,11 +231,13 @@ fn is_folded(c: char) -> bool {
     )
 }
 
-fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, Value>> {
+/// Returns the object, and its text as written.
+fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<(Map<String, Value>, String)> {
     let lines = unfenced(&section.lines);
     let text: Vec<&str> = lines.iter().map(|line| line.text).collect();
+    let text = text.join("\n");
     let first = lines.first().map_or(section.spot.line, |line| line.number);
-    let inputs = match json::object(&text.join("\n")) {
+    let inputs = match json::object(&text) {
         Ok(inputs) => inputs,
         Err((line, problem)) => {
             // serde_json counts columns in bytes, so only the line is reported.
@@ -223,7 +255,7 @@ fn inputs_of(section: &Section<'_>, report: &mut Report) -> Option<Map<String, V
         report.error_hint(Code::CodeInputs, SourceSpan::new(first, 0), message, hint);
         return None;
     }
-    Some(inputs)
+    Some((inputs, text))
 }
 
 /// Returns true for a valid name of a Python variable: each key becomes a variable of the code.

@@ -173,6 +173,13 @@ impl Request {
         }
     }
 
+    /// Returns true for a command of `python` or `python3` and the name of an input file.
+    #[must_use]
+    pub fn is_python_script(&self) -> bool {
+        let inputs: Vec<&str> = self.inputs().iter().map(Input::name).collect();
+        crate::monty::is_python_script(self.argv(), &inputs)
+    }
+
     /// Returns true if the line of a known program contains program text, which no file shows.
     #[must_use]
     pub fn has_inline_code(&self) -> bool {

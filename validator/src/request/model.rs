@@ -27,7 +27,7 @@ model::closed_set! {
     pub enum Backend {
         /// `ERA`
         Era = "ERA",
-        /// `monty`; such a request is checked, but no policy of this version offers the backend.
+        /// `monty`, which runs code of the request, or a script.
         Monty = "monty",
         /// `confined`
         Confined = "confined",
@@ -70,7 +70,7 @@ pub enum Work {
         /// The command as written, without the space around it.
         line: String,
     },
-    /// Pure code, of the monty backend.
+    /// Pure code, which only an interpreter runs.
     Code(PureCode),
 }
 

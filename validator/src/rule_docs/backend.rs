@@ -1,7 +1,7 @@
 //! The documentation of `backend.*`.
 
-use super::ExampleChange::{All, Front, Prose, Section};
-use super::example::{accepted, rejected, rejected_with_warning};
+use super::ExampleChange::{All, Command, Front, Section, Situation};
+use super::example::{accepted, rejected};
 use super::{Base, DecidedBy, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
@@ -23,33 +23,48 @@ pub(super) static VALUE: RuleDoc = RuleDoc {
 
 pub(super) static UNAVAILABLE: RuleDoc = RuleDoc {
     code: Code::BackendUnavailable,
-    severity: RuleSeverity::Depends {
-        error: "when it is submitted or run",
-        warning: "for the monty backend in lint, since no policy of this version offers it",
-    },
-    decided_by: &[DecidedBy::Text, DecidedBy::Policy, DecidedBy::Host],
-    source: "docs/writing-requests.md",
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Policy, DecidedBy::Host],
+    source: "docs/backends.md",
     why: "A request for an unavailable backend is refused. Another backend could give the tool \
           less confinement, or other rights, than were approved.",
-    remedy: "Name a backend that policy offers, with the sections of that backend.",
+    remedy: "Name a backend that policy offers, with the sections of that backend, or ask the \
+             operator to install it.",
     examples: &[
-        rejected_with_warning("the monty backend", Front("backend", "backend: monty"))
-            .of(Base::Monty),
-        rejected_with_warning("in quotes", Front("backend", "backend: \"monty\"")).of(Base::Monty),
-        accepted("the confined backend", Front("backend", "backend: confined")),
-        accepted("none named: the default of the policy", Prose("# Statistics of one table")),
+        rejected(
+            "not in the policy",
+            Situation("The request has `backend: ERA`, and policy has no entry `ERA`."),
+        ),
+        rejected(
+            "another program",
+            Situation("The program of the backend has another digest than policy pins."),
+        ),
+        rejected(
+            "a changed program",
+            Situation("The program of the backend changed after the daemon had read it."),
+        ),
+        accepted(
+            "in the policy and installed",
+            Situation("Policy has an entry `monty`, and its program is installed."),
+        ),
+        accepted(
+            "none named",
+            Situation("The request names no backend, so that of policy runs it."),
+        ),
     ],
 };
 
 pub(super) static MISMATCH: RuleDoc = RuleDoc {
     code: Code::BackendMismatch,
     severity: RuleSeverity::Error,
-    decided_by: TEXT,
+    decided_by: &[DecidedBy::Text, DecidedBy::Policy],
     source: "tool-request schema of later date, backend; tool-exec policy, Backend monty",
-    why: "Monty is an interpreter of Python without files, processes or network. A request that \
-          declares any of them could not run as approved.",
-    remedy: "Leave `inputs` and `outputs_expected` empty, write `network: none` and `language: \
-             python`, or name another backend.",
+    why: "Monty is an interpreter of Python without processes and network. Code in a request has \
+          no files either; a script has its inputs and outputs. A request that needs anything \
+          else could not run as approved.",
+    remedy: "For code, leave `inputs` and `outputs_expected` empty. For a script, write `python` \
+             and the name of an input. Write `network: none` and `language: python`, or name \
+             another backend.",
     examples: &[
         rejected(
             "an input file",
@@ -68,7 +83,15 @@ pub(super) static MISMATCH: RuleDoc = RuleDoc {
             ]),
         )
         .of(Base::Monty),
+        rejected("a command that is not a script", Front("backend", "backend: monty")),
         accepted("code only", Front("backend", "backend: \"monty\"")).of(Base::Monty),
+        accepted(
+            "a script with files",
+            All(&[
+                Front("backend", "backend: monty"),
+                Command("python script.py --in /in/input.csv --out /out/output.json"),
+            ]),
+        ),
         accepted("files in a backend that has them", Front("backend", "backend: ERA")),
     ],
 };

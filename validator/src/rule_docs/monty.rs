@@ -1,8 +1,8 @@
 //! The documentation of `code.*`: the sections of the monty backend.
 
-use super::ExampleChange::{All, Section, Sections};
+use super::ExampleChange::{All, Section, Sections, Situation};
 use super::example::{accepted, rejected};
-use super::{Base, RuleDoc, RuleSeverity, TEXT};
+use super::{Base, DecidedBy, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 pub(super) static EMPTY: RuleDoc = RuleDoc {
@@ -37,6 +37,26 @@ pub(super) static FORBIDDEN: RuleDoc = RuleDoc {
         accepted("plain values", Section("Code", "sum(rows)")).of(Base::Monty),
         accepted("a longer word is another word", Section("Code", "important = 1\nimportant"))
             .of(Base::Monty),
+    ],
+};
+
+pub(super) static UNSUPPORTED: RuleDoc = RuleDoc {
+    code: Code::CodeUnsupported,
+    severity: RuleSeverity::Error,
+    decided_by: &[DecidedBy::Host],
+    source: "docs/backends.md",
+    why: "Monty has a subset of Python. `toolexec lint` lets monty compile the code, so that the \
+          author learns of a missing construct before an approval.",
+    remedy: "Write the line with other constructs (docs/monty.md has the list), or name another \
+             backend.",
+    examples: &[
+        rejected("a statement", Situation("The code has `del total`, which monty does not have.")),
+        rejected("an error of syntax", Situation("A parenthesis in the code is not closed.")),
+        accepted("what monty compiles", Situation("The code is `sum(rows)`.")),
+        accepted(
+            "no interpreter",
+            Situation("`toolexec-monty` is not installed; `lint` notes that it was not asked."),
+        ),
     ],
 };
 

@@ -17,8 +17,8 @@ The output is that of `review` without input texts.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
 With --format json, stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",\"verdict\",
 \"filled_on_approval\",\"rules\",\"violations\",\"pending\",\"policy\",\"risk\",\"approval\",\"command\",
-\"environment\",\"inputs\",\"outputs\",\"limits\",\"network\",\"sandbox\"}. `verdict` is ready, pending or
-refused.")]
+\"backend\",\"environment\",\"inputs\",\"outputs\",\"limits\",\"network\",\"sandbox\"}. `verdict` is ready,
+pending or refused.")]
 pub(crate) struct ExplainCommand {
     #[command(flatten)]
     case: CaseOptions,

@@ -112,6 +112,20 @@ pub(super) fn summary(page: &mut Html, dir: &Path, facts: &PageFacts) {
     if let Some(environment) = facts.at("environment").as_str() {
         pairs.push((literal("Environment"), TableCell::Code(environment.to_owned())));
     }
+    for file in facts.at("backend_detail")["files"].as_array().into_iter().flatten() {
+        let (role, sha256) = (facts::display(&file["role"]), facts::display(&file["sha256"]));
+        pairs.push((literal("Backend file"), TableCell::Code(format!("{role} {sha256}"))));
+    }
+    let machine = &facts.at("backend_detail")["machine"];
+    if machine.is_object() {
+        let keys = ["accelerator", "root", "guest_memory_mb", "guest_kernel", "boot_ms", "tool_ms"];
+        let rows = keys.map(|key| format!("{key} {}", facts::display(&machine[key])));
+        pairs.push((literal("Guest"), TableCell::Text(rows.join(", "))));
+    }
+    if machine["accelerator"] == "tcg" {
+        let text = "TCG is not a hypervisor boundary; count on the sandbox only";
+        pairs.push((literal("Guest boundary"), TableCell::Text(text.to_owned())));
+    }
     if facts.at("replay_of").is_object() {
         let of = facts::display(&facts.at("replay_of")["result_id"]);
         pairs.push((literal("Replay of"), TableCell::Code(of)));

@@ -7,6 +7,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use model::{Outcome, ResultId, Sha256, UtcTime};
+use policies::BackendKind;
 use serde::Deserialize;
 use serde_json::Value;
 use validator::CLOCK_SKEW_SEC;
@@ -15,7 +16,7 @@ use crate::verify_error::VerifyError;
 use crate::yaml;
 
 /// The rules. Each returns a contradiction in the facts, if any.
-const RULES: [fn(&FactReader<'_>) -> Option<String>; 26] = [
+const RULES: [fn(&FactReader<'_>) -> Option<String>; 27] = [
     ran_for_its_outcome,
     never_ran_for_its_outcome,
     exit_code_without_run,
@@ -42,6 +43,7 @@ const RULES: [fn(&FactReader<'_>) -> Option<String>; 26] = [
     approvers_for_approval,
     replay_of_other_request,
     totals_cover_lists,
+    backend_detail_of_other_backend,
 ];
 
 /// The creation and approval times in the request.
@@ -133,6 +135,9 @@ pub(super) fn principals(facts: &Value) -> BTreeSet<&str> {
 pub(super) fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
+
+/// The backend that is the sandbox alone.
+const CONFINED: &str = "confined";
 
 const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
 /// A request can be cancelled before its start, and a run can be lost with all its results.
@@ -359,6 +364,27 @@ fn totals_cover_lists(reader: &FactReader<'_>) -> Option<String> {
         let more = u64::try_from(listed).is_ok_and(|listed| listed > total);
         more.then(|| format!("{key} has {listed} rows and {key}_total is {total}"))
     })
+}
+
+/// A run in the sandbox alone has no further files, and any other run has some.
+fn backend_detail_of_other_backend(reader: &FactReader<'_>) -> Option<String> {
+    let (name, detail) = (reader.text("backend"), &reader.facts["backend_detail"]);
+    if detail.is_null() {
+        let lacks = reader.ran() == Some(true) && !name.is_empty() && name != CONFINED;
+        return lacks.then(|| format!("it ran in backend {name}, and its files are not stated"));
+    }
+    let stated = detail["name"].as_str().unwrap_or_default();
+    if stated != name {
+        return Some(format!("backend is {name} and backend_detail is of {stated}"));
+    }
+    let is_machine = detail["kind"] == BackendKind::Microvm.as_str();
+    if is_machine != detail["machine"].is_object() {
+        return Some("backend_detail has a machine only if its kind is microvm".to_owned());
+    }
+    let is_empty = detail["files"].as_array().is_none_or(Vec::is_empty);
+    let alone = name == CONFINED || detail["kind"] == BackendKind::Sandbox.as_str();
+    (is_empty || alone)
+        .then(|| format!("backend is {name} and backend_detail is not of a further backend"))
 }
 
 fn time_in_id(id: &ResultId) -> Option<UtcTime> {

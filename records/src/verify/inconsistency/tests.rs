@@ -21,6 +21,8 @@ fn ran() -> Value {
             { "path": "request/a.md", "sha256": "ab".repeat(32) },
             { "path": "request/a.md.sig", "sha256": "cd".repeat(32) },
         ],
+        "backend": "confined",
+        "backend_detail": null,
         "approval": "signed by 1 of 1",
         "approvals": [{ "principal": "alice", "key": "SHA256:x" }],
         "replay_of": null,
@@ -111,10 +113,20 @@ fn honest_records_contradict_nothing() {
     assert_eq!(findings(&two, on_time), ["approval is by 2 people and approvals are by 1"]);
     // An approver's clock may be a little ahead of the host's.
     assert_eq!(findings(&ran(), Some(times("12:10:00", "12:12:26"))), Vec::<String>::new());
+    let mut further = ran();
+    further["backend"] = "monty".into();
+    further["backend_detail"] = detail("monty");
+    assert_eq!(findings(&further, on_time), Vec::<String>::new());
     // Older versions state fewer facts.
     let older = json!({ "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-stats",
         "request_id": "TR-20261121-120000Z-stats", "outcome": "ok", "exit_code": 0 });
     assert_eq!(findings(&older, None), Vec::<String>::new());
+}
+
+/// The files of a backend with this name.
+fn detail(name: &str) -> Value {
+    let files = json!([{ "role": "program", "sha256": "ef".repeat(32) }]);
+    json!({ "name": name, "kind": "interpreter", "files": files })
 }
 
 /// Records with a JSON pointer, the contradicting value there, and a part of the expected finding.
@@ -175,6 +187,9 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
         ),
         (ran(), "/argv_total", 0.into(), "argv has 1 rows and argv_total is 0"),
         (ran(), "/violations", json!([{}]), "violations has 1 rows"),
+        (ran(), "/backend", "monty".into(), "in backend monty, and its files are not stated"),
+        (ran(), "/backend_detail", detail("monty"), "confined and backend_detail is of monty"),
+        (ran(), "/backend_detail", detail("confined"), "is not of a further backend"),
     ]
 }
 

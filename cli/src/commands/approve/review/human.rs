@@ -8,7 +8,7 @@ use super::data::ReviewData;
 use super::model::{InputTexts, ReviewVerdict};
 use super::page::ReviewPage;
 use super::rules::HostRules;
-use super::{ending, environment, listing};
+use super::{backend, ending, environment, listing};
 use crate::output::human;
 use crate::output::screen::OutputScreen;
 
@@ -20,6 +20,9 @@ pub(super) fn text(case: &ReviewData, texts: InputTexts, screen: OutputScreen) -
         let request = preview.request();
         request_section(&mut page, case, preview);
         command(&mut page, request, case.plan.as_ref().ok());
+        if let Some(granted) = backend::further(preview.grant()) {
+            backend::print(&mut page, granted);
+        }
         if let Some(environment) = &case.environment {
             environment.print(&mut page);
         }

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use validator::{ExpectedOutput, Request, reveal_line};
 
 use super::data::ReviewData;
-use super::environment;
 use super::input_folder::InputFolder;
 use super::inputs::{DeclaredInput, FoundInput};
 use super::listing::is_named;
 use super::model::InputTexts;
 use super::reading::{InputReading, ReadingText};
 use super::rules::HostRules;
+use super::{backend, environment};
 use crate::output::{self, violation};
 
 pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts) -> Value {
@@ -33,6 +33,7 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
         "risk",
         "approval",
         "command",
+        "backend",
         "environment",
         "inputs",
         "outputs",
@@ -84,6 +85,7 @@ fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, 
         "language": request.language().as_str(),
         "runtime": preview.grant().map(policies::RunGrant::runtime_name),
     });
+    object["backend"] = backend::further(preview.grant()).map_or(Value::Null, backend::json);
     object["environment"] = case.environment.as_ref().map_or(Value::Null, |it| it.json());
     object["inputs"] = case.inputs.iter().map(|seen| of_input(seen, request, texts)).collect();
     object["outputs"] = request.outputs_expected().iter().map(output_json).collect();

@@ -3,6 +3,7 @@
 //! the daemon's code and changes nothing. It must never print a byte of the request or its inputs
 //! unescaped.
 
+mod backend;
 mod data;
 mod ending;
 mod environment;
@@ -31,6 +32,7 @@ use crate::output;
 use crate::output::pager::page;
 use crate::output::screen::OutputScreen;
 
+pub(crate) use backend::further as further_backend;
 pub(crate) use data::{ReviewData, is_rejection};
 pub(crate) use human::word_text;
 pub(crate) use inputs::{DeclaredInput, FoundInput};
@@ -46,10 +48,11 @@ Example: toolexec review TR-20260209-160501Z-python-stats.md \\
            --approvers /etc/toolexec/allowed_signers
 
 Shows the run as the daemon will see it: the command word by word, inputs, limits, hosts, the
-sandbox, the environment with its source, the result of every policy rule, the text of every input
-file, and the first 20 paths of every input folder. Deceptive characters are shown as \\u{…},
-secrets are masked, and installations are marked. A request that lacks signatures is `pending`.
-Only the host's ledger knows whether a request was started before.
+sandbox, the backend with the digest of its program, the environment with its source, the result of
+every policy rule, the text of every input file, and the first 20 paths of every input folder.
+Deceptive characters are shown as \\u{…}, secrets are masked, and installations are marked. A
+request that lacks signatures is `pending`. Only the host's ledger knows whether a request was
+started before.
 A standing approval, SA-….md, is shown as the bounds of its runs: the values that may vary, the
 fixed parts, at most ten example commands, and the widest effect.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.

@@ -1,6 +1,7 @@
 //! `toolexec lint`: reports every violation as text, JSON lines, or one SARIF log. Read-only.
 
 mod explain;
+mod monty;
 mod rules;
 
 use std::io;
@@ -12,6 +13,7 @@ use validator::{ApprovalRequirement, Code, DocumentKind, RESULT_BYTES_MAX, Sever
 
 use crate::args::files::read_document;
 use crate::args::policy::named_or_embedded;
+use crate::clock;
 use crate::failure::Failure;
 use crate::output::screen::OutputScreen;
 use crate::output::{self, human, sarif};
@@ -31,6 +33,8 @@ pub(crate) enum LintFormat {
 #[command(after_help = "\
 Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
 
+Code of the backend `monty` is compiled by toolexec-monty, if it is installed beside this program or
+in /usr/libexec/toolexec; it is not run.
 The human format shows place and fix of the first 100 violations of a file; the other formats
 contain all.
 Exit status: 0 every file is valid; 2 at least one is invalid; 3 at least one cannot be read, or a
@@ -128,7 +132,10 @@ fn check(file: &Path, rules: &LintRules) -> Result<LintedFile, Failure> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     match read_document(file, RESULT_BYTES_MAX) {
         Ok(bytes) => {
-            let (kind, violations) = rules.check(&bytes, &name);
+            let (kind, mut violations) = rules.check(&bytes, &name);
+            if kind == DocumentKind::Request && !human::has_error(&violations) {
+                violations.extend(check_code(file, &bytes, &name));
+            }
             Ok(LintedFile { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }
         // Too large for any document. Its name alone determines the kind.
@@ -138,6 +145,15 @@ fn check(file: &Path, rules: &LintRules) -> Result<LintedFile, Failure> {
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// Returns what monty does not have of the code of a request. Notes that it was not asked.
+fn check_code(file: &Path, bytes: &[u8], name: &str) -> Option<Violation> {
+    let request = as_approved(bytes, name, clock::now())?;
+    monty::check(&request).unwrap_or_else(|why| {
+        output::note(format_args!("{}: the code was not checked: {why}", human::name(file)));
+        None
+    })
 }
 
 fn print_human(file: &Path, checked: &LintedFile) -> Result<(), Failure> {

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use validator::{Request, reveal_line};
 
-use crate::commands::approve::review::{DeclaredInput, FoundInput, ReviewData, word_text};
+use crate::commands::approve::review::{
+    DeclaredInput, FoundInput, ReviewData, further_backend, word_text,
+};
 use crate::output::human;
 
 pub(super) fn text(case: &ReviewData, out: &Path) -> String {
@@ -22,6 +24,9 @@ pub(super) fn text(case: &ReviewData, out: &Path) -> String {
     if let Some(patch) = request.patch() {
         let (path, folder) = (reveal_line(patch.path), reveal_line(patch.folder));
         lines.push(format!("patch     {path}, the changes to {folder}/"));
+    }
+    if let Some(granted) = further_backend(preview.grant()) {
+        lines.insert(1, format!("backend   {}, {}", reveal_line(&granted.name), granted.kind));
     }
     if let Some(environment) = request.environment() {
         lines.insert(1, format!("env       {environment}"));

@@ -9,6 +9,7 @@ model::closed_set! {
         Cgroups = "cgroups",
         Programs = "programs",
         Runtimes = "runtimes",
+        Backends = "backends",
         Sandbox = "sandbox",
         Rules = "rules",
         Keys = "keys",

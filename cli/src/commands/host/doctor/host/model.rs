@@ -30,6 +30,8 @@ pub(super) struct HostReadings {
     pub(super) delegated: Option<ReadResult<bool>>,
     pub(super) programs: Vec<ProgramReading>,
     pub(super) runtimes: Vec<RuntimeReading>,
+    /// Those of the policy, besides the sandbox alone.
+    pub(super) backends: Vec<BackendReading>,
     pub(super) sandbox: SandboxProbe,
     /// The subordinate ids of an ordinary user. `None` for root and for a service.
     pub(super) uids: Option<Result<u32, NoSubordinateIds>>,
@@ -121,6 +123,13 @@ pub(super) struct RuntimeReading {
     /// The program, or the reason why the policy's rule found none.
     pub(super) found: Result<PathBuf, Option<String>>,
     pub(super) version: ReadResult<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct BackendReading {
+    pub(super) name: String,
+    /// The result of a small code in a sandbox with this backend.
+    pub(super) probe: SandboxProbe,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Evaluates readings into findings. Pure, so that tests can try any host. Each part evaluates its
 //! own readings and must report on all of them.
 
+mod backends;
 mod cgroups;
 mod clock;
 mod commands;
@@ -26,6 +27,7 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
     findings.extend(namespaces::evaluate(host));
     findings.extend(cgroups::evaluate(host));
     findings.extend(programs::evaluate(host));
+    findings.extend(backends::evaluate(host));
     findings.push(sandbox::evaluate(host));
     findings.extend(uids::evaluate(host));
     findings.extend(rules::evaluate(host));

@@ -1,6 +1,7 @@
 //! Reads a host: one file per subject. A failed read is also a reading. Nothing changes the host.
 
 mod apparmor;
+mod backends;
 mod cgroups;
 mod clock;
 mod directories;
@@ -43,6 +44,7 @@ pub(super) fn probe(target: &DoctorTarget) -> HostReadings {
         user: looker,
         sandbox: sandbox::start_test_sandbox(&host, looker, &programs),
         uids: uids(&host.subject, looker),
+        backends: backends::probe(&host, looker, &programs),
         kernel: kernel::probe(),
         cgroups: cgroups::probe(),
         delegated: host.launcher_socket().map(|_| cgroups::delegated()),

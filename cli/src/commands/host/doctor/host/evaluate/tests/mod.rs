@@ -55,6 +55,7 @@ fn good_host() -> HostReadings {
             found: Ok("/usr/bin/python3.13".into()),
             version: Ok("3.13.1".to_owned()),
         }],
+        backends: Vec::new(),
         rules: RuleFiles {
             config: None,
             policy: RuleFileReading {

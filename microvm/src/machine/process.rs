@@ -1,0 +1,150 @@
+//! QEMU's process and its sockets. Dropping a machine kills it.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use rustix::io::{FdFlags, fcntl_setfd};
+
+use super::command::MachineCommand;
+use super::disks::MachineDisks;
+use super::plan::MachinePlan;
+use super::relay::{copy_port, keep_tail};
+use crate::accelerator::{GuestAccelerator, counter_khz};
+use crate::outcome::GuestHalt;
+
+/// The pairs of sockets between wrapper and QEMU: console, `ctl`, `out` and `err`.
+struct MachineSockets {
+    near: [UnixStream; 4],
+    far: [UnixStream; 4],
+}
+
+impl MachineSockets {
+    fn new() -> io::Result<Self> {
+        let ((a, w), (b, x)) = (UnixStream::pair()?, UnixStream::pair()?);
+        let ((c, y), (d, z)) = (UnixStream::pair()?, UnixStream::pair()?);
+        let sockets = Self { near: [a, b, c, d], far: [w, x, y, z] };
+        for socket in &sockets.far {
+            // QEMU inherits it.
+            fcntl_setfd(socket, FdFlags::empty())?;
+        }
+        Ok(sockets)
+    }
+}
+
+/// A running machine.
+pub(super) struct Machine {
+    child: Child,
+    pub(super) started: Instant,
+    /// The port `ctl`.
+    pub(super) control: UnixStream,
+    relays: Vec<JoinHandle<()>>,
+    console: Option<JoinHandle<Vec<u8>>>,
+    messages: Option<JoinHandle<Vec<u8>>>,
+}
+
+/// The remains of a machine.
+pub(super) struct MachineRemains {
+    pub(super) console: Vec<u8>,
+    pub(super) messages: Vec<u8>,
+    pub(super) status: Option<ExitStatus>,
+}
+
+impl Machine {
+    pub(super) fn start(plan: &MachinePlan, disks: &MachineDisks) -> Result<Self, GuestHalt> {
+        let sockets = MachineSockets::new().map_err(GuestHalt::at("sockets"))?;
+        let mut qemu = Command::new(&plan.programs.qemu);
+        qemu.args(arguments(plan, disks, &sockets));
+        // The tool's environment must not reach QEMU.
+        qemu.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let step = format!("start {}", plan.programs.qemu.display());
+        let started = Instant::now();
+        let child = qemu.spawn().map_err(GuestHalt::at(&step))?;
+        // A machine that is dropped is killed, even if a relay cannot be started.
+        let MachineSockets { near: [console, control, stdout, stderr], far } = sockets;
+        drop(far);
+        let mut machine =
+            Self { child, started, control, relays: Vec::new(), console: None, messages: None };
+        machine.relay(console, stdout, stderr).map_err(GuestHalt::at("relay"))?;
+        Ok(machine)
+    }
+
+    fn relay(
+        &mut self,
+        console: UnixStream,
+        stdout: UnixStream,
+        stderr: UnixStream,
+    ) -> io::Result<()> {
+        self.console = Some(keep_tail(console)?);
+        if let Some(messages) = self.child.stderr.take() {
+            self.messages = Some(keep_tail(messages)?);
+        }
+        self.relays.push(copy_port(stdout, own(&io::stdout())?)?);
+        self.relays.push(copy_port(stderr, own(&io::stderr())?)?);
+        Ok(())
+    }
+
+    /// Sends the request. QEMU may exit meanwhile; then its messages say why.
+    pub(super) fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        self.control.write_all(request)
+    }
+
+    /// Kills QEMU, and waits until the last output of the tool is copied.
+    pub(super) fn stop(mut self) -> MachineRemains {
+        let exited = self.child.try_wait().ok().flatten();
+        self.kill();
+        for relay in self.relays.drain(..) {
+            // A relay that panicked has lost only its own output.
+            drop(relay.join());
+        }
+        let tail = |thread: Option<JoinHandle<Vec<u8>>>| {
+            thread.and_then(|it| it.join().ok()).unwrap_or_default()
+        };
+        MachineRemains {
+            console: tail(self.console.take()),
+            messages: tail(self.messages.take()),
+            status: exited,
+        }
+    }
+
+    fn kill(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn arguments(
+    plan: &MachinePlan,
+    disks: &MachineDisks,
+    sockets: &MachineSockets,
+) -> Vec<std::ffi::OsString> {
+    let is_emulated = plan.accelerator == GuestAccelerator::Tcg;
+    let command = MachineCommand {
+        accelerator: plan.accelerator,
+        memory_mb: plan.limits.memory_mb,
+        counter_khz: if is_emulated { counter_khz() } else { None },
+        kernel: &plan.kernel(),
+        initrd: &plan.initrd(),
+        root: &plan.root_image(),
+        input: &disks.input,
+        output: &disks.output,
+        sockets: sockets.far.each_ref().map(AsRawFd::as_raw_fd),
+    };
+    command.arguments()
+}
+
+fn own(output: &impl AsFd) -> io::Result<File> {
+    let fd: OwnedFd = output.as_fd().try_clone_to_owned()?;
+    Ok(File::from(fd))
+}

@@ -1,0 +1,143 @@
+//! Hostile archives, each with the reason of its refusal.
+
+use std::io::Cursor;
+
+use toolexec_microvm::{ArchiveError, ArchiveFault, ArchiveLimits, OutArchive};
+
+use crate::tar_bytes::{BLOCK, changed, disk, entry, header, put};
+
+const LIMITS: ArchiveLimits = ArchiveLimits { entries: 8, bytes: 4096 };
+
+fn fault(disk: Vec<u8>) -> ArchiveFault {
+    match OutArchive::read(&mut Cursor::new(disk), LIMITS) {
+        Err(ArchiveError::Refused { fault, entry }) => {
+            assert!(!entry.is_empty() && !entry.contains('\n'), "{entry:?}");
+            fault
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn file(name: &[u8]) -> Vec<u8> {
+    entry(name, b'0', b"x")
+}
+
+/// Headers of kinds that are neither file nor directory.
+fn kinds() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
+    let kind = |kind| disk(&[entry(b"a", kind, b"")]);
+    vec![
+        ("hard link", kind(b'1'), ArchiveFault::Link),
+        ("symbolic link", kind(b'2'), ArchiveFault::Link),
+        ("character device", kind(b'3'), ArchiveFault::Device),
+        ("block device", kind(b'4'), ArchiveFault::Device),
+        ("named pipe", kind(b'6'), ArchiveFault::Device),
+        ("contiguous file", kind(b'7'), ArchiveFault::UnknownKind),
+        ("file without a kind", kind(0), ArchiveFault::UnknownKind),
+        ("unknown kind", kind(b'Z'), ArchiveFault::UnknownKind),
+        ("sparse file of GNU", kind(b'S'), ArchiveFault::Sparse),
+        ("long name of GNU", kind(b'L'), ArchiveFault::Extension),
+        ("long link of GNU", kind(b'K'), ArchiveFault::Extension),
+        ("extended header", kind(b'x'), ArchiveFault::Extension),
+        ("global header", kind(b'g'), ArchiveFault::Extension),
+    ]
+}
+
+fn names() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
+    let named = |name: &[u8]| disk(&[file(name)]);
+    let with_prefix = changed(b"b", b'0', b"00000000000", |block| put(block, 345, b"/etc"));
+    let over = disk(&[entry(b"a", b'5', b""), file(b"a")]);
+    let after_end = changed(b"a\0../b", b'0', b"00000000000", |_| {});
+    vec![
+        ("absolute name", named(b"/etc/passwd"), ArchiveFault::AbsoluteName),
+        ("absolute prefix", disk(&[with_prefix]), ArchiveFault::AbsoluteName),
+        ("parent first", named(b"../x"), ArchiveFault::DotPart),
+        ("parent inside", named(b"a/../../x"), ArchiveFault::DotPart),
+        ("parent last", named(b"a/.."), ArchiveFault::DotPart),
+        ("this directory", named(b"./x"), ArchiveFault::DotPart),
+        ("no name", named(b""), ArchiveFault::EmptyName),
+        ("two slashes", named(b"a//b"), ArchiveFault::EmptyPart),
+        ("slash at the end", disk(&[entry(b"a/", b'5', b"")]), ArchiveFault::EmptyPart),
+        ("not UTF-8", named(b"a\xff"), ArchiveFault::NameNotUtf8),
+        ("bytes after the name", disk(&[after_end]), ArchiveFault::NameField),
+        ("same name twice", disk(&[file(b"a"), file(b"a")]), ArchiveFault::Duplicate),
+        ("file over directory", over, ArchiveFault::Duplicate),
+        ("no directory", named(b"a/b"), ArchiveFault::NoParent),
+        ("file as directory", disk(&[file(b"a"), file(b"a/b")]), ArchiveFault::NoParent),
+    ]
+}
+
+fn numbers() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
+    let sized = |size: &[u8]| disk(&[header(b"a", b'0', size)]);
+    let mut checksum = file(b"a");
+    checksum[0] = b'b';
+    let mode = changed(b"a", b'0', b"00000000000", |block| put(block, 100, b"0004755"));
+    let no_mode = changed(b"a", b'0', b"00000000000", |block| put(block, 100, b"-000644"));
+    let magic = changed(b"a", b'0', b"00000000000", |block| put(block, 257, b"ustar  \0"));
+    let many: Vec<_> = (0..9).map(|it| file(format!("f{it}").as_bytes())).collect();
+    let large = |name: &[u8]| entry(name, b'0', &[7; 2500]);
+    vec![
+        ("wrong checksum", disk(&[checksum]), ArchiveFault::Checksum),
+        ("not a header", disk(&[vec![0xaa; BLOCK]]), ArchiveFault::Checksum),
+        ("set-user-id", disk(&[mode]), ArchiveFault::Mode),
+        ("negative mode", disk(&[no_mode]), ArchiveFault::Number),
+        ("header of GNU", disk(&[magic]), ArchiveFault::NotUstar),
+        ("size without digits", sized(b""), ArchiveFault::Number),
+        ("size in base 256", sized(b"\x80\0\0\0\0\0\0\0\0\0\x10\0"), ArchiveFault::Number),
+        ("negative size", sized(b"-0000000001"), ArchiveFault::Number),
+        ("size of 64 GiB", sized(b"777777777777"), ArchiveFault::BeyondDisk),
+        ("size beyond the disk", sized(b"00000100000"), ArchiveFault::BeyondDisk),
+        ("directory with content", disk(&[entry(b"a", b'5', b"x")]), ArchiveFault::DirectorySize),
+        ("too many entries", disk(&many), ArchiveFault::TooMany),
+        ("too many bytes", disk(&[large(b"a"), large(b"b")]), ArchiveFault::TooLarge),
+    ]
+}
+
+fn ends() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
+    let lone = [vec![0; BLOCK], file(b"a")].concat();
+    let cut_mark = [file(b"a"), vec![0; BLOCK]].concat();
+    vec![
+        ("empty disk", Vec::new(), ArchiveFault::Truncated),
+        ("no end mark", file(b"a"), ArchiveFault::Truncated),
+        ("cut end mark", cut_mark, ArchiveFault::Truncated),
+        ("cut header", file(b"a")[..100].to_vec(), ArchiveFault::Truncated),
+        ("one block of zeros", lone, ArchiveFault::LoneZeroBlock),
+    ]
+}
+
+#[test]
+fn each_hostile_archive_has_its_reason() {
+    let archives = [kinds(), names(), numbers(), ends()].concat();
+    assert!(archives.len() >= 30, "{}", archives.len());
+    for (name, disk, wanted) in archives {
+        assert_eq!(fault(disk), wanted, "{name}");
+    }
+}
+
+#[test]
+fn each_fault_has_an_archive() {
+    let archives = [kinds(), names(), numbers(), ends()].concat();
+    for fault in ArchiveFault::ALL {
+        assert!(archives.iter().any(|(_, _, wanted)| wanted == fault), "{fault}");
+    }
+}
+
+#[test]
+fn entries_are_refused_at_the_limit() {
+    let name = |it: u32| format!("{it:07}");
+    let many: Vec<_> = (0..20_000).map(|it| header(name(it).as_bytes(), b'5', b"0")).collect();
+    assert_eq!(fault(disk(&many)), ArchiveFault::TooMany);
+}
+
+#[test]
+fn every_cut_and_every_changed_byte_is_survived() {
+    let good = disk(&[entry(b"d", b'5', b""), file(b"d/f")]);
+    for at in 0..3 * BLOCK {
+        for value in [0, b'/', b'.', 0xff] {
+            let mut bad = good.clone();
+            bad[at] = value;
+            // Refused or not: it ends, and never panics.
+            drop(OutArchive::read(&mut Cursor::new(bad), LIMITS));
+        }
+        drop(OutArchive::read(&mut Cursor::new(good[..at].to_vec()), LIMITS));
+    }
+}

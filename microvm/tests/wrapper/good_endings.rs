@@ -1,0 +1,76 @@
+//! Runs in which the guest reports everything.
+
+use std::fs;
+
+use model::RejectReason;
+use toolexec_microvm::{GuestMessage, GuestToolEnd, GuestToolUsage};
+
+use crate::scene::WrapperScene;
+
+#[test]
+fn files_output_and_status_of_the_tool_arrive() {
+    let scene = WrapperScene::new("good");
+    let end = scene.run(
+        "head -c 4 <&$ctl >$here/magic\nsend started\nprintf hello >&$out\nprintf oops >&$err\n\
+         archive good.tar\nsend ended\nsend written\nexec sleep 60\n",
+    );
+    end.assert(5, "ended");
+    assert_eq!((end.stdout.as_str(), end.stderr.as_str()), ("hello", "oops"));
+    assert_eq!(fs::read(scene.path("magic")).unwrap(), b"TXR1");
+    assert_eq!(fs::read(scene.path("out/result")).unwrap(), b"good");
+    let report = &end.report;
+    assert_eq!(report["exit_code"], 5);
+    assert_eq!(report["status_from"], "guest");
+    assert_eq!(report["accelerator"], "tcg");
+    assert_eq!(report["guest_kernel"], "6.1.0-test");
+    assert_eq!(report["guest_memory_mb"], 64);
+    assert_eq!(report["pids_refused"], 3);
+    assert_eq!(report["out_full"], true);
+    assert_eq!(report["entries"], 1);
+    assert_eq!(report["bytes"], 4);
+    assert!(report["boot_ms"].is_u64() && report["tool_ms"].is_u64(), "{report}");
+    assert!(report["console"].is_null(), "{report}");
+}
+
+#[test]
+fn a_signal_is_128_and_its_number() {
+    let scene = WrapperScene::new("signal");
+    let killed = GuestMessage::Ended(GuestToolEnd::Signalled(9), GuestToolUsage::default());
+    scene.message("ended", &killed);
+    let end = scene.run("send started\nsend ended\nsend written\n");
+    end.assert(137, "ended");
+    assert_eq!(end.report["signal"], 9);
+}
+
+#[test]
+fn much_output_arrives_whole() {
+    let scene = WrapperScene::new("output");
+    let end =
+        scene.run("send started\nhead -c 3000000 /dev/zero >&$out\nsend ended\nsend written\n");
+    end.assert(5, "ended");
+    assert_eq!(end.stdout.len(), 3_000_000);
+}
+
+#[test]
+fn objects_that_are_left_out_are_reported() {
+    let scene = WrapperScene::new("left-out");
+    let (reason, name) = (RejectReason::Symlink, "link".to_owned());
+    scene.message("left", &GuestMessage::LeftOut { reason, name });
+    scene.message("written", &GuestMessage::Written { entries: 0, left_out: 7 });
+    let end = scene.run("send started\nsend ended\nsend left\nsend written\n");
+    end.assert(5, "ended");
+    assert_eq!(end.report["left_out_count"], 7);
+    assert_eq!(end.report["left_out"][0]["name"], "link");
+    assert_eq!(end.report["left_out"][0]["reason"], "symlink");
+}
+
+#[test]
+fn a_probe_starts_no_tool() {
+    let scene = WrapperScene::new("probe");
+    let done = GuestMessage::Ended(GuestToolEnd::Exited(0), GuestToolUsage::default());
+    scene.message("ended", &done);
+    let end = scene.probe("send started\nsend ended\nsend written\n");
+    end.assert(0, "ended");
+    assert_eq!(end.report["qemu_version"], "QEMU emulator version 0 (fake)");
+    assert_eq!(end.report["guest_kernel"], "6.1.0-test");
+}

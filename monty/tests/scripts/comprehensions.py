@@ -1,0 +1,5 @@
+print([n * n for n in range(6)], [n for n in range(20) if n % 3 == 0])
+print({n: n * n for n in range(4)}, sorted({n % 3 for n in range(10)}))
+print([(a, b) for a in range(3) for b in range(3) if a < b])
+print(sum(n * n for n in range(10)), any(n > 8 for n in range(10)), all(n > 8 for n in range(10)))
+print([[row * column for column in range(3)] for row in range(3)])

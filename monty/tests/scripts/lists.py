@@ -1,0 +1,11 @@
+items = [5, 3, 8, 1]
+items.append(9)
+items.extend([2, 7])
+items.insert(0, 4)
+print(items, len(items), min(items), max(items), sum(items))
+print(sorted(items), sorted(items, reverse=True), items.index(8), items.count(3))
+items.sort()
+items.reverse()
+print(items, items.pop(), items.pop(0), items)
+items.remove(3)
+print(items, items[1:3], items[-2:], items[::2], [1, 2] + [3], [0] * 3)

@@ -1,0 +1,194 @@
+//! Requests of the backend ERA run in a guest to a verified record, and its limits have their
+//! outcomes. A changed file, a missing accelerator or a hostile guest never counts as a good run.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::process::Command;
+
+use toolexec_tests::{Bench, CliOutput, Record, Service, ServiceConfig, as_both, skip, workspace};
+
+use super::microvm_scene::{MachineBench, python, sort};
+
+as_both!(python_runs_to_a_verified_record, limits_have_their_outcomes);
+
+const BOUNDARY: &str =
+    "- Guest boundary: TCG is not a hypervisor boundary; count on the sandbox only";
+
+fn python_runs_to_a_verified_record(bench: &Bench) {
+    let Some(scene) = MachineBench::of(bench, "python_runs_in_a_guest") else { return };
+    let script = "import os\nprint(os.uname().nodename != '', os.getuid())\n\
+                  open('/out/copy.txt', 'w').write(open('/in/script.py').read())\n";
+    let policy = scene.policy(&scene.entry("kvm, tcg", ""));
+    let request = bench.save(&python(script).output("copy.txt"));
+    let output = scene.run(&request, &policy);
+    output.assert_code(0);
+    let record = Record::of(&output);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "True 65534\n");
+    assert_eq!(fs::read_to_string(record.path.join("artifacts/copy.txt")).unwrap(), script);
+    assert!(record.path.join("artifacts/microvm.json").is_file());
+    assert_eq!(record.front_matter_value("backend"), "ERA");
+    for text in [
+        "- Guest: accelerator tcg, root python, memory 198 MiB, status from the guest",
+        "- Guest time: 20000 ms for the tool, enforced on the guest",
+        BOUNDARY,
+        "- Backend file: qemu, sha256 ",
+        "- Backend file: root-python, sha256 ",
+    ] {
+        assert!(record.text.contains(text), "{text:?} is not in {}", record.text);
+    }
+    assert!(!record.text.contains("undeclared"), "{}", record.text);
+    bench.toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+
+    let mut command = bench.command("toolexec");
+    command.args(["replay", "--format", "json", "--policy"]).arg(policy);
+    let replay = CliOutput::of(command.arg("--inputs").arg(&request.inputs).arg(&record.path));
+    replay.assert_code(0);
+    assert_eq!(replay.json()["reproducible"], true, "{replay:#?}");
+    bench.assert_nothing_left();
+}
+
+fn limits_have_their_outcomes(bench: &Bench) {
+    let Some(scene) = MachineBench::of(bench, "limits_of_a_guest") else { return };
+    let slow = scene.record(&python("import time\ntime.sleep(60)\n").time_sec(2));
+    slow.assert_outcome("wall_limit");
+    assert!(slow.text.contains("- Guest time: 2000 ms for the tool"), "{}", slow.text);
+
+    let large = "rows = []\nwhile True:\n    rows.append(b'x' * (8 << 20))\n";
+    scene.record(&python(large)).assert_outcome("memory_limit");
+
+    let many = "import os, time\ntry:\n    while os.fork():\n        pass\n    time.sleep(60)\n\
+                except OSError:\n    os._exit(3)\n";
+    scene.record(&python(many)).assert_outcome("pids_limit");
+
+    let full = "open('/out/rows', 'wb').write(b'x' * (20 << 20))\n";
+    scene.record(&python(full)).assert_outcome("output_limit");
+}
+
+#[test]
+fn another_root_has_its_own_programs() {
+    let bench = Bench::new();
+    let test = "another_root_has_its_own_programs";
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
+    let record = scene.record(&sort("b\na\n"));
+    record.assert_outcome("ok");
+    assert_eq!(fs::read_to_string(record.path.join("artifacts/sorted.txt")).unwrap(), "a\nb\n");
+    assert!(record.text.contains("- Guest: accelerator tcg, root shell,"), "{}", record.text);
+}
+
+#[test]
+fn the_exit_code_and_rejected_objects_are_those_of_the_guest() {
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, "the_exit_code_of_a_guest") else { return };
+    let script = "import os, sys\nos.symlink('/etc/passwd', '/out/link')\nsys.exit(5)\n";
+    let record = scene.record(&python(script));
+    record.assert_outcome("exit_nonzero");
+    assert_eq!(record.front_matter_value("exit_code"), "5");
+    assert!(record.text.contains("link: rejected, symlink"), "{}", record.text);
+}
+
+fn offering(bench: &Bench, scene: &MachineBench<'_>) -> ServiceConfig {
+    let mut config = ServiceConfig::for_owner(bench);
+    let backends = format!("\nbackend: confined\nbackends:\n  {}\n", scene.entry("tcg", ""));
+    config.policy = config.policy.replacen("\nbackend: confined\n", &backends, 1);
+    config
+}
+
+#[test]
+fn a_changed_kernel_runs_nothing() {
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, "a_changed_kernel_runs_nothing") else { return };
+    let service = Service::start(&bench, &offering(&bench, &scene));
+    let mut kernel = OpenOptions::new().append(true).open(scene.file("kernel")).unwrap();
+    kernel.write_all(b"changed").unwrap();
+    drop(kernel);
+    let request = service.submit(&python("print(1)\n"));
+    let record = service.record_of(&request.id);
+    record.assert_outcome("refused");
+    record.assert_violation("backend.unavailable");
+    assert!(record.text.contains("changed after the daemon had read it"), "{}", record.text);
+    service.verify().assert_code(0);
+}
+
+#[test]
+fn a_backend_that_cannot_be_used_is_unavailable() {
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, "a_backend_that_cannot_be_used") else { return };
+    let request = bench.save(&python("print(1)\n"));
+    let pinned = format!(", sha256: {{kernel: \"{}\"}}", "ab".repeat(32));
+    for (entry, why) in [
+        (scene.entry("kvm", ""), "this version shows /dev/kvm to no sandbox"),
+        (scene.entry("tcg", &pinned), "has another digest than the policy pins for `kernel`"),
+    ] {
+        let output = scene.run(&request, &scene.policy(&entry));
+        output.assert_code(2);
+        output.assert_stderr(&["backend.unavailable", why]);
+    }
+}
+
+#[test]
+fn doctor_boots_a_guest() {
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, "doctor_boots_a_guest") else { return };
+    let service = Service::start(&bench, &offering(&bench, &scene));
+    let mut command = bench.command("toolexec");
+    command.args(["doctor", "--format", "json", "--config"]);
+    let output = CliOutput::of(command.arg(service.config()));
+    let report = output.json();
+    let is = |it: &&serde_json::Value| it["topic"] == "backends" && it["object"] == "ERA";
+    let found = report["findings"].as_array().unwrap().iter().find(is).unwrap();
+    assert_eq!(found["verdict"], "ok", "{found:#}");
+    let text = found["found"].as_str().unwrap();
+    assert!(text.contains("tcg (no hypervisor boundary), guest kernel "), "{text}");
+}
+
+/// The guest's first process is hostile: it writes an archive with a name outside of `/out`, and
+/// then what an honest one reports, or nonsense.
+#[test]
+fn a_hostile_guest_never_counts_as_a_good_run() {
+    let bench = Bench::new();
+    let test = "a_hostile_guest_never_counts_as_a_good_run";
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
+    let honest = fs::read(scene.file("initrd")).unwrap();
+    for (word, outcome) in [("ARCHIVE", "output_rejected"), ("STATUS", "indeterminate")] {
+        let Some(init) = hostile_init(&scene, word) else {
+            skip(test, "cc cannot link a static program; help: install gcc and libc6-dev");
+            return;
+        };
+        // Of two archives, the later one has the file that counts.
+        let initrd = [honest.as_slice(), &cpio(&init)].concat();
+        fs::write(scene.file("initrd"), initrd).unwrap();
+        let record = scene.record(&python("print(1)\n"));
+        record.assert_outcome(outcome);
+        let kept = fs::read_dir(record.path.join("artifacts")).unwrap();
+        let names: Vec<_> = kept.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["microvm.json"], "{word}");
+    }
+}
+
+fn hostile_init(scene: &MachineBench<'_>, word: &str) -> Option<Vec<u8>> {
+    let source = workspace().join("tests/tests/host/backends/hostile_init.c");
+    let built = scene.bench().scratch().path().join("hostile-init");
+    let mut command = Command::new("cc");
+    command.args(["-static", "-O1", &format!("-D{word}"), "-o"]).arg(&built).arg(source);
+    let output = command.output().ok()?;
+    output.status.success().then(|| fs::read(&built).unwrap())
+}
+
+/// An archive of the format newc with `/init` only.
+fn cpio(init: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, mode, content) in [("init", 0o100_755, init), ("TRAILER!!!", 0, &[][..])] {
+        let size = content.len();
+        let named = name.len() + 1;
+        // Inode, mode, owner, group, links, time, size, four device numbers, length of the name.
+        let numbers = [9000, mode, 0, 0, 1, 0, size, 0, 0, 0, 0, named, 0];
+        let head: String = numbers.iter().map(|number| format!("{number:08X}")).collect();
+        bytes.extend(format!("070701{head}{name}\0").bytes());
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes.extend(content);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+    }
+    bytes.resize(bytes.len().next_multiple_of(512), 0);
+    bytes
+}
