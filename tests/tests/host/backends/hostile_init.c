@@ -38,6 +38,17 @@ static int raw_disk(void) {
     return -1;
 }
 
+/* Returns the first port of the serial device, whatever the number of the device. */
+static int control_port(void) {
+    char path[64];
+    for (int device = 0; device < 8; device++) {
+        snprintf(path, sizeof path, "/dev/vport%dp1", device);
+        int port = open(path, O_RDWR);
+        if (port >= 0) return port;
+    }
+    return -1;
+}
+
 static void write_archive(int disk) {
     static unsigned char blocks[1536];
     unsigned sum = 0;
@@ -71,7 +82,7 @@ int main(void) {
     load_modules();
     for (int i = 0; i < 2000 && (disk < 0 || port < 0); i++, usleep(2000)) {
         if (disk < 0) disk = raw_disk();
-        if (port < 0) port = open("/dev/vport0p1", O_RDWR);
+        if (port < 0) port = control_port();
     }
     write_archive(disk);
     /* The host's side may not be connected yet. */

@@ -5,7 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::process::Command;
 
-use toolexec_tests::{Bench, CliOutput, Record, Service, ServiceConfig, as_both, skip, workspace};
+use toolexec_tests::{
+    Bench, CliOutput, DocPage, Record, Service, ServiceConfig, as_both, skip, workspace,
+};
 
 use super::microvm_scene::{MachineBench, python, sort};
 
@@ -140,6 +142,29 @@ fn doctor_boots_a_guest() {
     assert_eq!(found["verdict"], "ok", "{found:#}");
     let text = found["found"].as_str().unwrap();
     assert!(text.contains("tcg (no hypervisor boundary), guest kernel "), "{text}");
+}
+
+/// The page's probe, with the accelerator that every host has and the files of this bench. The other
+/// blocks are what `tests/prepare guest` has done.
+#[test]
+fn the_documented_probe_boots_a_guest() {
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, "the_documented_probe_boots_a_guest") else {
+        return;
+    };
+    let blocks = DocPage::open("docs/microvm.md").blocks("sh");
+    let (place, files) = ("/usr/lib/toolexec/microvm", scene.file(""));
+    let line = blocks[0].replace(place, files.to_str().unwrap()).replace("kvm", "tcg");
+    assert_ne!(line, blocks[0]);
+    let mut command = Command::new("sh");
+    let path = format!("{}:/usr/bin:/bin", scene.file("").parent().unwrap().join("bin").display());
+    command.args(["-ec", &line]).current_dir(bench.scratch().path()).env("PATH", path);
+    let output = CliOutput::of(&mut command);
+    output.assert_code(0);
+    let report: serde_json::Value = serde_json::from_str(output.stdout.trim()).unwrap();
+    assert_eq!((&report["outcome"], &report["accelerator"]), (&"ended".into(), &"tcg".into()));
+    let scripts: Vec<&str> = blocks[1].split_whitespace().filter(|it| it.contains('/')).collect();
+    assert!(workspace().join(scripts[0]).is_file(), "{scripts:?}");
 }
 
 /// The guest's first process is hostile: it writes an archive with a name outside of `/out`, and
