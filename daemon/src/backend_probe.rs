@@ -1,29 +1,35 @@
-//! Probes the backends of a policy: each runs a small code or boots a guest, in a sandbox as for a
-//! request.
-//! It touches no request, ledger or record. Only a probe that ran proves that a backend works here.
+//! Probes the backends of a policy: an interpreter runs code and a virtual machine boots, each in a
+//! sandbox as for a request. It touches no request, ledger or record. Only a probe that ran proves
+//! that a backend works here.
 
 mod machine;
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use model::{Language, Outcome};
-use policies::{BackendForm, BackendRule, CODE_FILE, InstalledBackend, Policy, RESULT_FILE};
+use policies::{
+    BackendForm, BackendRule, CODE_FILE, INPUTS_FILE, InstalledBackend, Policy, RESULT_FILE,
+    code_arguments,
+};
 use sandbox::client::{Launcher, LauncherAddress};
 use sandbox::plan::{
     Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
     SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
+use spool::write_input;
 
 use crate::environment_digests::DigestCache;
 use crate::probe::HostFault;
 use crate::{runtimes, system};
 
-const CODE: &str = "sum([1, 2, 3])";
-const VALUE: &str = "6";
+const CODE: &str = "sum(rows)";
+const INPUTS: &str = "{\"rows\": [1, 2, 3]}";
+/// The whole result file.
+const RESULT: &str = "{\"type\":\"int\",\"value\":6}\n";
 const TIME_MS: u64 = 10_000;
 const CODE_MEMORY_MB: u64 = 32;
 const SANDBOX_MEMORY_BYTES: u64 = 96 << 20;
@@ -39,8 +45,8 @@ pub struct BackendProbe {
     pub found: Result<String, String>,
 }
 
-/// Runs a small code through each backend of the policy. `staging` is the launcher's staging
-/// directory, and `caches` is that of the runtime caches.
+/// Tries each backend of the policy. `staging` is the launcher's staging directory, and `caches` is
+/// that of the runtime caches.
 #[must_use]
 pub fn probe_backends(
     reach: LauncherAddress,
@@ -72,8 +78,10 @@ fn probe(
         return Err(fault);
     }
     let inputs = ProbeDirectory::make(staging, 0o755)?;
-    let code = inputs.path.join(CODE_FILE);
-    write_code(&code).map_err(|error| format!("{}: {error}", code.display()))?;
+    for (name, text) in [(CODE_FILE, CODE), (INPUTS_FILE, INPUTS)] {
+        let path = inputs.path.join(name);
+        write_input(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     let results = ProbeDirectory::make(staging, 0o700)?;
     let command = match rule.form() {
         BackendForm::Interpreter(_) => code_command(),
@@ -83,9 +91,9 @@ fn probe(
     let plan = plan(installed, command, inputs.slot()?, policy);
     let value = run(plan, launcher, (&results, result))?;
     let found = match rule.form() {
-        BackendForm::Interpreter(_) if value.contains(VALUE) => String::new(),
+        BackendForm::Interpreter(_) if value == RESULT => String::new(),
         BackendForm::Interpreter(_) => {
-            return Err(format!("`{CODE}` has another value than {VALUE}"));
+            return Err(format!("the result of `{CODE}` is not {}", RESULT.trim_end()));
         }
         BackendForm::Microvm(_) => format!("{}: ", machine::judge(&value)?),
     };
@@ -93,13 +101,6 @@ fn probe(
     let digests: Vec<String> =
         digests.map(|file| format!("{}, sha256 {}", file.path.display(), file.sha256)).collect();
     Ok(format!("{}: {found}{}", rule.kind(), digests.join("; ")))
-}
-
-fn write_code(path: &Path) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path)?;
-    file.write_all(CODE.as_bytes())?;
-    // The umask must not hide the file from the tool.
-    file.set_permissions(Permissions::from_mode(0o444))
 }
 
 /// The command of a probe, without its program.
@@ -112,11 +113,8 @@ struct ProbeCommand {
 }
 
 fn code_command() -> ProbeCommand {
-    let words = ["run".to_owned(), "--time-ms".to_owned(), TIME_MS.to_string()];
-    let more = ["--memory-mb".to_owned(), CODE_MEMORY_MB.to_string(), "--result".to_owned()];
-    let files = [format!("/out/{RESULT_FILE}"), format!("/in/{CODE_FILE}")];
     ProbeCommand {
-        words: words.into_iter().chain(more).chain(files).collect(),
+        words: code_arguments(TIME_MS, CODE_MEMORY_MB),
         result: RESULT_FILE,
         proc_view: ProcView::None,
         limits: Limits {

@@ -10,7 +10,7 @@ use records::{
     History, NetworkUse, PublicKeys, RecordSubject, StatedUse, Trust, UnknownUseReason, is_intact,
 };
 use spool::{Spool, SpoolError, StoredStanding, SubmissionState, UnfinishedRun};
-use validator::{Draft, FileLocation, OwnerUid, Request};
+use validator::{Backend, Draft, FileLocation, OwnerUid, Request};
 
 use crate::model::DaemonError;
 use crate::pipeline::{DecisionFacts, RecordInput};
@@ -115,6 +115,9 @@ impl Daemon {
                 (Outcome::Indeterminate, REASON, network)
             }
         };
+        // The default of the policy may be another one now.
+        let named = request.as_ref().and_then(Request::backend).map(Backend::as_str);
+        let backend = named.or(unfinished.backend()).unwrap_or(Backend::Confined.as_str());
         let input = RecordInput {
             outcome,
             replays: unfinished.replays(),
@@ -124,6 +127,7 @@ impl Daemon {
             ais: unfinished.ais(),
             standing: kept.as_ref(),
             used,
+            started_backend: Some(backend),
             ..RecordInput::of(subject, unfinished.signatures())
         };
         self.spool.cover(unfinished.results())?;

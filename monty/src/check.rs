@@ -24,7 +24,9 @@ pub fn check(source: PythonSource) -> Option<CodeProblem> {
     let refused = source.compile(Vec::new()).err()?;
     let frame: Option<&StackFrame> = refused.traceback().last();
     let start = frame.map(|frame| frame.start).unwrap_or_default();
-    Some(CodeProblem { line: start.line, column: start.column, message: refused.summary() })
+    // Without a place the problem is in the whole code, which begins at its first character.
+    let (line, column) = (start.line.max(1), start.column.max(1));
+    Some(CodeProblem { line, column, message: refused.summary() })
 }
 
 #[cfg(test)]
@@ -49,5 +51,9 @@ mod tests {
         let problem = checked("text = 'é'; f = yield 1\n").unwrap();
         assert_eq!((problem.line, problem.column), (1, 17), "characters: {}", problem.message);
         assert!(checked("x = (").unwrap().message.starts_with("SyntaxError: "));
+        for code in ["(", "x = '", "\0", "if 1:", "class"] {
+            let problem = checked(code).unwrap();
+            assert!(problem.line >= 1 && problem.column >= 1, "{code}: {problem:?}");
+        }
     }
 }

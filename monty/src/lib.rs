@@ -22,4 +22,4 @@ pub use inputs::ProgramInputs;
 pub use limits::InterpreterLimits;
 pub use program::PythonProgram;
 pub use source::PythonSource;
-pub use value::{typed_value, write_result};
+pub use value::write_result;

@@ -1,15 +1,17 @@
 //! The value of a program as JSON with Python's types: `{"type": "int", "value": 6}`. A reader of
-//! JSON that has only 64-bit floats reads every value exactly. Must never lose a value: what JSON
-//! cannot hold is written as a text.
+//! JSON that has only 64-bit floats reads every value exactly. What JSON cannot hold is written as
+//! a text: a `repr`, and of an integer beyond 131,072 bits only its size. The JSON is streamed,
+//! because the memory of the code is limited. Must never leave a part of a value as its result.
 
-use std::fs::OpenOptions;
-use std::io::Write;
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use base64::Engine;
+use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD;
 use monty_types::{DictPairs, MontyObject};
-use serde_json::{Map, Value};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::failure::MontyFailure;
 
@@ -19,81 +21,110 @@ const EXACT_MAX: u64 = 1 << 53;
 /// Writing a longer integer in decimal takes too much time.
 const DECIMAL_BITS_MAX: u64 = 1 << 17;
 
-/// Writes the value of a program to a new file.
+/// Writes the value of a program to a new file. A file that could not be written whole is removed.
 ///
 /// # Errors
 /// `Internal` if the file already exists or cannot be written.
 pub fn write_result(path: &Path, value: &MontyObject) -> Result<(), MontyFailure> {
-    let mut text = typed_value(value).to_string();
-    text.push('\n');
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
-        let help = "name a new file in a writable directory";
+    let failed = |error: &io::Error, help: &str| {
         MontyFailure::Internal(format!("{}: {error}; help: {help}", path.display()))
-    })
-}
-
-/// Returns a value as JSON with its type.
-#[must_use]
-pub fn typed_value(value: &MontyObject) -> Value {
-    match value {
-        MontyObject::None => typed("None", Value::Null),
-        MontyObject::Bool(value) => typed("bool", *value),
-        MontyObject::Int(value) if value.unsigned_abs() <= EXACT_MAX => typed("int", *value),
-        MontyObject::Int(value) => typed("int", value.to_string()),
-        MontyObject::BigInt(value) if value.bits() <= DECIMAL_BITS_MAX => {
-            typed("int", value.to_string())
-        }
-        MontyObject::BigInt(value) => typed("repr", format!("<int of {} bits>", value.bits())),
-        MontyObject::Float(value) => typed("float", float(*value)),
-        MontyObject::String(text) => typed("str", text.as_str()),
-        MontyObject::Bytes(bytes) => typed("bytes", STANDARD.encode(bytes)),
-        MontyObject::List(items) => typed("list", typed_values(items)),
-        MontyObject::Tuple(items) => typed("tuple", typed_values(items)),
-        MontyObject::Set(items) => typed("set", typed_values(items)),
-        MontyObject::Dict(pairs) => typed("dict", dictionary(pairs)),
-        MontyObject::Repr(text) => typed("repr", text.as_str()),
-        other => typed("repr", other.to_string()),
+    };
+    let help = "name a new file in a writable directory";
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let file = opened.map_err(|error| failed(&error, help))?;
+    let Err(error) = write_line(file, value) else { return Ok(()) };
+    match fs::remove_file(path) {
+        Ok(()) => Err(failed(&error, "make room for the value, or compute a smaller one")),
+        Err(_) => Err(failed(&error, "remove the file, which is not complete")),
     }
 }
 
-fn typed(kind: &str, value: impl Into<Value>) -> Value {
-    let mut object = Map::new();
-    object.insert("type".to_owned(), kind.into());
-    object.insert("value".to_owned(), value.into());
-    Value::Object(object)
+fn write_line(out: impl Write, value: &MontyObject) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer(&mut out, &TypedValue(value))?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
-fn typed_values(items: &[MontyObject]) -> Value {
-    Value::Array(items.iter().map(typed_value).collect())
+/// A value, written with its type.
+struct TypedValue<'a>(&'a MontyObject);
+
+impl Serialize for TypedValue<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            MontyObject::None => typed(out, "None", &()),
+            MontyObject::Bool(value) => typed(out, "bool", value),
+            MontyObject::Int(value) if value.unsigned_abs() <= EXACT_MAX => {
+                typed(out, "int", value)
+            }
+            MontyObject::Int(value) => typed(out, "int", &format_args!("{value}")),
+            MontyObject::BigInt(value) if value.bits() <= DECIMAL_BITS_MAX => {
+                typed(out, "int", &format_args!("{value}"))
+            }
+            MontyObject::BigInt(value) => {
+                typed(out, "repr", &format_args!("<int of {} bits>", value.bits()))
+            }
+            MontyObject::Float(value) if value.is_finite() => typed(out, "float", value),
+            MontyObject::Float(value) => typed(out, "float", no_number(*value)),
+            MontyObject::String(text) => typed(out, "str", text),
+            MontyObject::Bytes(bytes) => {
+                let base64 = Base64Display::new(bytes, &STANDARD);
+                typed(out, "bytes", &format_args!("{base64}"))
+            }
+            MontyObject::List(items) => typed(out, "list", &TypedItems(items)),
+            MontyObject::Tuple(items) => typed(out, "tuple", &TypedItems(items)),
+            MontyObject::Set(items) => typed(out, "set", &TypedItems(items)),
+            MontyObject::Dict(pairs) => typed(out, "dict", &TypedPairs(pairs)),
+            MontyObject::Repr(text) => typed(out, "repr", text),
+            other => typed(out, "repr", &format_args!("{other}")),
+        }
+    }
 }
 
-/// Returns a number, or a text for what JSON has no number for.
-fn float(value: f64) -> Value {
+fn typed<S: Serializer, T: Serialize + ?Sized>(
+    out: S,
+    kind: &str,
+    value: &T,
+) -> Result<S::Ok, S::Error> {
+    let mut object = out.serialize_struct("TypedValue", 2)?;
+    object.serialize_field("type", kind)?;
+    object.serialize_field("value", value)?;
+    object.end()
+}
+
+/// Returns the text for a float that JSON has no number for.
+fn no_number(value: f64) -> &'static str {
     if value.is_nan() {
-        "nan".into()
-    } else if value.is_infinite() {
-        if value > 0.0 { "inf".into() } else { "-inf".into() }
+        "nan"
+    } else if value > 0.0 {
+        "inf"
     } else {
-        value.into()
+        "-inf"
     }
 }
 
-/// Returns an object if each key is a `str`, otherwise a list of pairs.
-fn dictionary(pairs: &DictPairs) -> Value {
-    let object: Option<Map<String, Value>> = pairs
-        .iter()
-        .map(|(key, value)| match key {
-            MontyObject::String(key) => Some((key.clone(), typed_value(value))),
-            _ => None,
-        })
-        .collect();
-    match object {
-        Some(object) => Value::Object(object),
-        None => {
-            let pair = |key, value| Value::Array(vec![typed_value(key), typed_value(value)]);
-            Value::Array(pairs.iter().map(|(key, value)| pair(key, value)).collect())
+struct TypedItems<'a>(&'a [MontyObject]);
+
+impl Serialize for TypedItems<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(self.0.iter().map(TypedValue))
+    }
+}
+
+/// A dictionary: an object if each key is a `str`, otherwise a list of pairs.
+struct TypedPairs<'a>(&'a DictPairs);
+
+impl Serialize for TypedPairs<'_> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        let is_named = self.0.iter().all(|(key, _)| matches!(key, MontyObject::String(_)));
+        if !is_named {
+            let pairs = self.0.iter();
+            return out.collect_seq(pairs.map(|(key, value)| [key, value].map(TypedValue)));
         }
+        out.collect_map(self.0.iter().filter_map(|(key, value)| match key {
+            MontyObject::String(key) => Some((key, TypedValue(value))),
+            _ => None,
+        }))
     }
 }
 
@@ -102,7 +133,7 @@ mod tests {
     use super::*;
 
     fn json(value: &MontyObject) -> String {
-        typed_value(value).to_string()
+        serde_json::to_string(&TypedValue(value)).unwrap()
     }
 
     #[test]
@@ -130,6 +161,10 @@ mod tests {
         assert_eq!(json(&list), format!(r#"{{"type":"list","value":[{one}]}}"#));
         let named = MontyObject::dict(vec![(text("a"), MontyObject::Int(1))]);
         assert_eq!(json(&named), format!(r#"{{"type":"dict","value":{{"a":{one}}}}}"#));
+        let ordered = vec![(text("b"), MontyObject::Int(1)), (text("a"), MontyObject::Int(1))];
+        let ordered = json(&MontyObject::dict(ordered));
+        assert_eq!(ordered, format!(r#"{{"type":"dict","value":{{"b":{one},"a":{one}}}}}"#));
+        assert_eq!(json(&MontyObject::dict(Vec::new())), r#"{"type":"dict","value":{}}"#);
         let mixed = MontyObject::dict(vec![(MontyObject::Int(1), MontyObject::Int(1))]);
         assert_eq!(json(&mixed), format!(r#"{{"type":"dict","value":[[{one},{one}]]}}"#));
     }
@@ -141,5 +176,23 @@ mod tests {
         assert_eq!(json(&date), r#"{"type":"repr","value":"PosixPath('/in/a')"}"#);
         let fallback = MontyObject::Repr("<object>".to_owned());
         assert_eq!(json(&fallback), r#"{"type":"repr","value":"<object>"}"#);
+    }
+
+    struct FullFile;
+
+    impl Write for FullFile {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_unwritten_value_is_an_error() {
+        let error = write_line(FullFile, &MontyObject::None).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 }

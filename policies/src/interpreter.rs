@@ -37,35 +37,44 @@ impl ChosenInterpreter<'_> {
     /// Returns the words for the program. Its limits are those of the request, so that it can
     /// report them itself; the sandbox enforces its own.
     pub(crate) fn argv(&self, request: &Request) -> Vec<String> {
-        let (form, files) = match request.work() {
-            Work::Code(_) => ("run", code_arguments()),
-            Work::Command { argv, .. } => ("script", script_arguments(argv)),
-        };
         let time_ms = request.time_limit_sec().saturating_mul(1000).saturating_add(TIME_LATER_MS);
-        let program = self.installed.program.display().to_string();
-        let limits = ["--time-ms".to_owned(), time_ms.to_string(), "--memory-mb".to_owned()];
         let memory_mb = code_memory_mb(request, self.rule).unwrap_or(1).min(CODE_MEMORY_MB_MAX);
-        [program, form.to_owned()]
-            .into_iter()
-            .chain(limits)
-            .chain([memory_mb.to_string()])
-            .chain(files)
-            .collect()
+        let words = match request.work() {
+            Work::Code(_) => code_arguments(time_ms, memory_mb),
+            Work::Command { argv, .. } => {
+                with_limits("script", (time_ms, memory_mb), script_of(argv))
+            }
+        };
+        let program = self.installed.program.display().to_string();
+        [program].into_iter().chain(words).collect()
     }
 }
 
-fn code_arguments() -> Vec<String> {
-    vec![
+/// Returns the words after an interpreter's program that run the staged code with its inputs.
+#[must_use]
+pub fn code_arguments(time_ms: u64, memory_mb: u64) -> Vec<String> {
+    let files = [
         "--inputs".to_owned(),
         format!("/in/{INPUTS_FILE}"),
         "--result".to_owned(),
         format!("/out/{RESULT_FILE}"),
         format!("/in/{CODE_FILE}"),
-    ]
+    ];
+    with_limits("run", (time_ms, memory_mb), files)
+}
+
+fn with_limits(
+    form: &str,
+    (time_ms, memory_mb): (u64, u64),
+    rest: impl IntoIterator<Item = String>,
+) -> Vec<String> {
+    let time = ["--time-ms".to_owned(), time_ms.to_string()];
+    let memory = ["--memory-mb".to_owned(), memory_mb.to_string()];
+    [form.to_owned()].into_iter().chain(time).chain(memory).chain(rest).collect()
 }
 
 /// Returns the path of the script and its arguments, without the word for the interpreter.
-fn script_arguments(argv: &[String]) -> Vec<String> {
+fn script_of(argv: &[String]) -> Vec<String> {
     let Some((script, rest)) = argv.get(1..).and_then(<[String]>::split_first) else {
         return Vec::new();
     };

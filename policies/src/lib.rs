@@ -65,6 +65,7 @@ pub use evidence::{
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};
+pub use interpreter::code_arguments;
 pub use limits::{Ceilings, GrantedLimits};
 pub use policy::{POLICY_BYTES_MAX, Policy};
 pub use preview::{DecisionPreview, ExpectedVerdict, preview_decision};

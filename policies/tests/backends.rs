@@ -188,6 +188,28 @@ fn a_request_that_does_not_fit_is_refused() {
 }
 
 #[test]
+fn an_interpreter_makes_no_patches() {
+    let sha256 = digest();
+    let inputs = format!(
+        "inputs:\n  - name: \"repo/\"\n    sha256: \"{sha256}\"\n  - name: \"script.py\"\n    \
+         sha256: \"{sha256}\""
+    );
+    let outputs = "outputs_expected:\n  - path: \"changes.patch\"\n    description: \"the \
+                   changes\"\n    x-patch-of: \"repo/\"";
+    let language = format!("{LANGUAGE}\nbackend: monty");
+    let patch = request(&[
+        ("inputs: []", inputs.as_str()),
+        ("outputs_expected: []", outputs),
+        ("python -c 'print(1 + 1)'", "python script.py"),
+        ("## Input Files\n\nNone.", "## Input Files\n\n- /in/repo/\n- /in/script.py"),
+        ("## Output Expectations\n\nNone.", "## Output Expectations\n\n- /out/changes.patch"),
+        (LANGUAGE, language.as_str()),
+    ]);
+    assert!(patch.patch().is_some());
+    assert_refusal(&scene(), &with_entry(ENTRY), patch, "backend.mismatch", "makes no patches");
+}
+
+#[test]
 fn the_limits_of_a_policy_are_known_without_a_host() {
     let found = |request, policy: &Policy| codes(&policies::bound_violations(&request, policy));
     assert!(found(code(&[]), &with_entry(ENTRY)).is_empty());

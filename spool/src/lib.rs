@@ -95,7 +95,7 @@ pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
 pub use reserve::ReserveInUse;
 pub use shortage::Shortage;
 pub use slot::EmptySlot;
-pub use stage::{StageError, Staged, folder_limits, folder_violation};
+pub use stage::{StageError, Staged, folder_limits, folder_violation, write_input};
 pub use standing::{StandingState, StoredProof, stored_standing_references};
 pub use standing_drafts::SeenDrafts;
 pub use standing_history::{

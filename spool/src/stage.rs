@@ -14,6 +14,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+pub use code::write_input;
 use directories::make_directories;
 pub use folder::{folder_limits, folder_violation};
 use placement::{ENTRIES_MAX, InputPlacement, StagedCopy, StagedInput, StagedTotals};

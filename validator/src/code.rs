@@ -47,7 +47,7 @@ macro_rules! each_code {
             LimitsOverPolicy "limits.over-policy" limits::OVER_POLICY, "A limit is above the ceiling of policy.";
             BackendValue "backend.value" backend::VALUE, "`backend` is not one of ERA, monty, confined.";
             BackendUnavailable "backend.unavailable" backend::UNAVAILABLE, "The requested backend is not available here.";
-            BackendMismatch "backend.mismatch" backend::MISMATCH, "The request needs what its backend does not have: monty has no network, python only, and files only for a script.";
+            BackendMismatch "backend.mismatch" backend::MISMATCH, "The request needs what its backend does not have, such as a network, an environment or another language.";
             CodeEmpty "code.empty" monty::EMPTY, "`## Code` contains no code.";
             CodeForbidden "code.forbidden" monty::FORBIDDEN, "The code uses a name or a mark that the monty backend refuses.";
             CodeUnsupported "code.unsupported" monty::UNSUPPORTED, "The code uses a construct that the interpreter of the monty backend does not have.";

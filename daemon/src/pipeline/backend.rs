@@ -1,6 +1,7 @@
 //! The check of a run's backend. Nothing may run with a program other than that of the decision.
 
 use policies::GrantedBackend;
+use records::split_reason;
 use validator::{Code, Violation};
 
 use super::model::PipelineStep;
@@ -36,7 +37,7 @@ fn changed_file(granted: &GrantedBackend, digests: &mut DigestCache) -> Option<S
             Ok(Some(sha256)) if sha256 == file.sha256 => None,
             Ok(Some(_)) => Some(format!("{path} changed after the daemon had read it")),
             Ok(None) => Some(format!("{path} was removed")),
-            Err(_) => Some(format!("{path} cannot be read")),
+            Err(error) => Some(split_reason(&error.to_string()).0.to_owned()),
         }
     })
 }

@@ -172,6 +172,8 @@ pub(crate) struct RecordInput<'a> {
     pub(crate) violations: &'a [Violation],
     pub(crate) decided: &'a DecisionFacts,
     pub(crate) ran: Option<StartedRun<'a>>,
+    /// The backend of a run that was started before a crash.
+    pub(crate) started_backend: Option<&'a str>,
     /// Stated even if the run itself cannot be recorded.
     pub(crate) network: &'a NetworkUse,
     pub(crate) confinement_ready: Option<&'a Confinement>,
@@ -218,6 +220,7 @@ impl<'a> RecordInput<'a> {
             violations: &[],
             decided: &UNDECIDED,
             ran: None,
+            started_backend: None,
             network: &NetworkUse::Nothing,
             confinement_ready: None,
         }

@@ -262,14 +262,15 @@ impl RequestContext<'_> {
     }
 }
 
-/// Returns the backend of the run; of a request without a grant, the one that it asks for.
+/// Returns the backend of the run; of a request that was never granted one, the one that it asks
+/// for, else the default of the policy.
 fn backend_name<'a>(input: &RecordInput<'a>, policy: &'a Policy) -> &'a str {
     let granted = input.decided.backend.as_ref().map(|granted| granted.name.as_str());
     let named = match input.subject {
         RecordSubject::Request(request) => request.backend().map(Backend::as_str),
         RecordSubject::Unusable { .. } => None,
     };
-    granted.or(named).unwrap_or(policy.default_backend())
+    input.started_backend.or(granted).or(named).unwrap_or(policy.default_backend())
 }
 
 /// A request that never ran must still get a record.

@@ -1,8 +1,13 @@
 //! Finds the backends of the policy on this host. Each file is hashed, and its digest is kept with
-//! the file's inode, size and times. A file that other users can change must never be used.
+//! the file's inode, size and times. A file that other users can change or replace must never be
+//! used.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +33,9 @@ const MACHINE_PROGRAMS: [(&str, &str); 2] =
 const LOADER_DIR: &str = "/usr";
 const PROGRAM: &str = "program";
 
+const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
 const OTHERS_WRITE: u32 = 0o002;
+/// In such a directory, users can replace only their own entries.
 const STICKY: u32 = 0o1000;
 
 pub(super) fn find(
@@ -80,10 +87,9 @@ fn with_guest(
     private: &PrivateDirectories,
     digests: &mut DigestCache,
 ) -> Result<InstalledBackend, String> {
-    let directory = fs::canonicalize(&microvm.files)
-        .map_err(|error| format!("{}: {error}", microvm.files.display()))?;
+    let directory = real_path(&microvm.files)?;
     private.check(&directory)?;
-    refuse_writable_by_others(&directory)?;
+    refuse_changeable_directory(&directory)?;
     let roots = microvm.roots.iter().map(|root| format!("root-{}", root.name));
     let names = ["kernel".to_owned(), "initrd".to_owned()].into_iter().chain(roots);
     let of_guest = names.map(|name| (directory.join(&name), name));
@@ -97,9 +103,8 @@ fn with_guest(
 }
 
 fn file(role: String, path: PathBuf, digests: &mut DigestCache) -> Result<BackendFile, String> {
-    let missing = |_| format!("{}: no such file", path.display());
-    let path = fs::canonicalize(&path).map_err(missing)?;
-    refuse_writable_by_others(&path)?;
+    let path = real_path(&path)?;
+    refuse_changeable_file(&path)?;
     let sha256 = digests
         .of_file(&path)
         .map_err(|error| split_reason(&error.to_string()).0.to_owned())?
@@ -119,10 +124,9 @@ fn with_program(
         return Err(format!("{}: not a program", program.display()));
     };
     private.check(directory)?;
-    refuse_writable_by_others(directory)?;
+    let found = file(PROGRAM.to_owned(), program.clone(), digests)?;
     let needs_loader = needs_loader(&program)
         .ok_or_else(|| format!("{}: not a program of this machine", program.display()))?;
-    let found = file(PROGRAM.to_owned(), program.clone(), digests)?;
     Ok(InstalledBackend {
         program: Path::new(BACKEND_DIR).join(file_name),
         directories: BTreeMap::from([(PathBuf::from(BACKEND_DIR), directory.to_owned())]),
@@ -140,19 +144,49 @@ fn program_of(location: &BackendLocation, name: &str) -> Result<PathBuf, String>
         }
         BackendLocation::Path(path) => path.clone(),
     };
-    fs::canonicalize(&path).map_err(|error| format!("{}: {error}", path.display()))
+    real_path(&path)
 }
 
-fn refuse_writable_by_others(path: &Path) -> Result<(), String> {
-    let found = fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+fn real_path(path: &Path) -> Result<PathBuf, String> {
+    fs::canonicalize(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    let shown = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("{shown}: no such file"),
+        _ => format!("{shown}: {error}"),
+    }
+}
+
+/// Refuses a file that other users can change or replace. `path` has no links.
+fn refuse_changeable_file(path: &Path) -> Result<(), String> {
+    refuse_changeable(path, is_writable_by_others)?;
+    path.parent().map_or(Ok(()), refuse_changeable_directory)
+}
+
+/// Refuses a directory in which other users can replace a file, or that they can replace. `path`
+/// has no links.
+fn refuse_changeable_directory(path: &Path) -> Result<(), String> {
+    refuse_changeable(path, is_writable_by_others)?;
+    path.ancestors().skip(1).try_for_each(|above| refuse_changeable(above, lets_others_replace))
+}
+
+fn refuse_changeable(path: &Path, is_changeable: fn(u32) -> bool) -> Result<(), String> {
+    let found = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let ours = rustix::process::geteuid().as_raw();
     let is_foreign = found.uid() != 0 && found.uid() != ours;
-    if is_foreign || is_writable_by_others(&found) {
+    if is_foreign || is_changeable(found.mode()) {
         return Err(format!("other users can change {}", path.display()));
     }
     Ok(())
 }
 
-fn is_writable_by_others(found: &Metadata) -> bool {
-    found.mode() & OTHERS_WRITE != 0 && !(found.is_dir() && found.mode() & STICKY != 0)
+fn is_writable_by_others(mode: u32) -> bool {
+    mode & GROUP_OR_OTHERS_WRITE != 0
+}
+
+/// Returns whether any user can replace the directories in a directory.
+fn lets_others_replace(mode: u32) -> bool {
+    mode & OTHERS_WRITE != 0 && mode & STICKY == 0
 }

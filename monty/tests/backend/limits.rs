@@ -60,5 +60,32 @@ fn a_file_larger_than_the_memory_raises_an_exception() {
     program.args(["script", "--time-ms", "60000", "--memory-mb", "16"]);
     program.arg("--in-dir").arg(bench.path("in")).arg("--out-dir").arg(bench.path("out"));
     let output = MontyOutput::of(program.arg(file));
-    assert!(output.status == 1 && output.err.contains("Error"), "{output:?}");
+    assert!(output.status == 1 && output.err.contains("\nMemoryError: mount"), "{output:?}");
+}
+
+#[test]
+fn a_long_list_is_written_within_the_memory_of_the_code() {
+    let bench = MontyBench::new();
+    let (code, result) = (bench.write("code.py", "list(range(200000))"), bench.path("result.json"));
+    let mut program = program();
+    program.args(["run", "--time-ms", "60000", "--memory-mb", "48", "--result"]);
+    let output = MontyOutput::of(program.arg(&result).arg(code));
+    assert_eq!((output.status, output.err.as_str()), (0, ""));
+    let text = bench.read("result.json");
+    assert!(text.starts_with(r#"{"type":"list","value":[{"type":"int","value":0},"#));
+    assert!(text.ends_with("{\"type\":\"int\",\"value\":199999}]}\n"));
+}
+
+/// While the program reads its inputs, no exception can be raised.
+#[test]
+fn memory_far_above_the_limit_ends_the_program() {
+    let bench = MontyBench::new();
+    let large = "x".repeat(12 << 20);
+    let inputs = bench.write("inputs.json", format!("{{\"text\": \"{large}\"}}"));
+    let file = bench.write("code.py", "text");
+    let mut program = program();
+    program.args(["run", "--time-ms", "60000", "--memory-mb", "4", "--inputs"]);
+    let output = MontyOutput::of(program.arg(inputs).arg(file));
+    assert_eq!(output.status, 65, "{output:?}");
+    assert!(output.err.starts_with("monty worker: "), "{output:?}");
 }

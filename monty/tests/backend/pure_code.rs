@@ -33,6 +33,21 @@ fn a_result_never_replaces_a_file() {
     assert_eq!(bench.read("result.json"), "kept");
 }
 
+/// The shell ignores the signal of the limit, so that writing beyond it is an error.
+#[test]
+fn a_result_that_is_not_whole_is_removed() {
+    let bench = MontyBench::new();
+    let (code, result) = (bench.write("code.py", "'x' * 1000000"), bench.path("result.json"));
+    let limited = "trap '' XFSZ; ulimit -f 8; exec \"$@\"";
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", limited, "sh"]).arg(crate::support::program().get_program());
+    shell.arg("run").args(crate::support::LIMITS).arg("--result").arg(&result).arg(code);
+    let output = crate::support::MontyOutput::of(&mut shell);
+    assert_eq!(output.status, 3, "{output:?}");
+    assert!(output.err.contains("result.json: ") && output.err.contains("; help: "));
+    assert!(!result.exists(), "a part of the value is left");
+}
+
 #[test]
 fn results_have_types() {
     let bench = MontyBench::new();

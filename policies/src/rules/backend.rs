@@ -176,6 +176,9 @@ fn fits_interpreter(request: &Request, rule: &BackendRule) -> Result<(), Backend
     if request.environment().is_some() {
         return mismatch("has no environments", "remove `x-environment`");
     }
+    if request.patch().is_some() {
+        return mismatch("makes no patches", "remove `x-patch-of`");
+    }
     if matches!(request.work(), Work::Command { .. }) && !request.is_python_script() {
         let hint = "write `python`, then the name of a declared input, then its arguments";
         return mismatch("runs only scripts that are inputs", hint);

@@ -94,10 +94,11 @@ fn an_altered_block_is_a_fault() {
         (line.as_str(), "", "its text does not have"),
         ("kind: interpreter", "kind: container", "unexpected value"),
         ("kind: interpreter", "kind: sandbox", "not of a further backend"),
-        ("backend: monty", "backend: confined", "backend_detail is of monty"),
+        ("role: \"program\"", "role: \"another\"", "no file has the role program"),
         ("backend: \"monty\"", "backend: \"confined\"", "backend_detail is of monty"),
     ];
-    for (from, to, expected) in changes.into_iter().filter(|(from, ..)| md.contains(from)) {
+    for (from, to, expected) in changes {
+        assert!(md.contains(from), "{from} is not in {md}");
         let changed = md.replacen(from, to, 1);
         let faults = faults_of_signed(test, (&dir, &private), &changed).unwrap();
         assert!(faults.iter().any(|it| it.contains(expected)), "{from} → {to}: {faults:?}");

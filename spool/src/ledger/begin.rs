@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::MutexGuard;
 
 use model::{RequestId, ResultId, Sha256, UtcTime};
+use policies::BackendKind;
 use policies::standing::UseRefusal;
 
 use super::entry::LedgerNote;
@@ -182,6 +183,7 @@ fn intent_of(staged: &Staged, result_id: &ResultId, at: UtcTime, results: &Path)
     let request = staged.approved().request();
     let grant = staged.approved().grant();
     let hosts = grant.network().map_or_else(Vec::new, |it| it.hosts.keys().cloned().collect());
+    let backend = grant.backend();
     Intent {
         request_sha256: request.sha256().to_string(),
         request_id: request.id().to_string(),
@@ -193,6 +195,7 @@ fn intent_of(staged: &Staged, result_id: &ResultId, at: UtcTime, results: &Path)
         policy_sha256: grant.policy_sha256().to_string(),
         approval: grant.approval_text().to_owned(),
         hosts: Some(hosts),
+        backend: (backend.kind != BackendKind::Sandbox).then(|| backend.name.clone()),
         ais_nonce: staged.approved().ais_nonce().map(str::to_owned),
         // The ledger assigns the number.
         standing: None,

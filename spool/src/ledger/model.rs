@@ -28,6 +28,9 @@ pub(crate) struct Intent {
     /// The granted hosts. Older versions did not write them: a missing value is not an empty list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) hosts: Option<Vec<String>>,
+    /// The name of the backend. Left out for the sandbox alone, as in lines of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) backend: Option<String>,
     /// The nonce of the AIS envelope that binds the request to an intent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ais_nonce: Option<String>,

@@ -57,6 +57,7 @@ fn used(number: u64) -> Intent {
         policy_sha256: sha256(0).to_string(),
         approval: "none".to_owned(),
         hosts: None,
+        backend: None,
         ais_nonce: None,
         standing: Some(StandingUseLine { sha256: STANDING.to_owned(), number }),
         replays: None,

@@ -63,6 +63,7 @@ fn intent(number: u32) -> Intent {
         policy_sha256: sha256(0).to_string(),
         approval: "none".to_owned(),
         hosts: None,
+        backend: None,
         ais_nonce: None,
         standing: None,
         replays: None,
@@ -85,6 +86,16 @@ fn try_open(path: &Path) -> Result<Ledger, SpoolError> {
 
 fn open(path: &Path) -> Ledger {
     try_open(path).unwrap()
+}
+
+#[test]
+fn only_a_further_backend_is_in_the_line() {
+    let confined = String::from_utf8(line(1)).unwrap();
+    assert!(!confined.contains("backend"), "{confined}");
+    assert_eq!(serde_json::from_str::<Intent>(&confined).unwrap().backend, None);
+    let monty = Intent { backend: Some("monty".to_owned()), ..intent(1) };
+    let monty = serde_json::to_string(&monty).unwrap();
+    assert_eq!(serde_json::from_str::<Intent>(&monty).unwrap().backend.unwrap(), "monty");
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub struct UnfinishedRun {
     policy_sha256: Sha256,
     approval: String,
     hosts: Option<Vec<String>>,
+    backend: Option<String>,
     standing: Option<(Sha256, u64)>,
     never_started: bool,
     _lock: FileLock,
@@ -106,6 +107,12 @@ impl UnfinishedRun {
         self.hosts.as_deref()
     }
 
+    /// Returns the name of the backend; `None` for the sandbox alone.
+    #[must_use]
+    pub fn backend(&self) -> Option<&str> {
+        self.backend.as_deref()
+    }
+
     /// Returns the digest of the standing approval that the run uses, and the number of the use.
     #[must_use]
     pub fn standing(&self) -> Option<(Sha256, u64)> {
@@ -156,6 +163,7 @@ impl UnfinishedRun {
             policy_name: intent.policy_name,
             approval: intent.approval,
             hosts: intent.hosts,
+            backend: intent.backend,
             standing: intent
                 .standing
                 .map(|used| used.sha256.parse().map(|sha256| (sha256, used.number)))

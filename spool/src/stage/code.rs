@@ -24,12 +24,16 @@ pub(super) fn stage(slot: &Path, approved: &Approved) -> Result<Option<Violation
     }
     for (name, text) in files {
         let path = slot.join(name);
-        write(&path, text).map_err(SpoolError::io(&path, "write"))?;
+        write_input(&path, text).map_err(SpoolError::io(&path, "write"))?;
     }
     Ok(None)
 }
 
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+/// Writes a new input file, which every user can read.
+///
+/// # Errors
+/// An I/O error, also if the file exists.
+pub fn write_input(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o444).open(path)?;
     file.write_all(text.as_bytes())?;
     // The umask must not hide the file from the tool.

@@ -59,12 +59,14 @@ pub(super) static MISMATCH: RuleDoc = RuleDoc {
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Text, DecidedBy::Policy],
     source: "tool-request schema of later date, backend; tool-exec policy, Backend monty",
-    why: "Monty is an interpreter of Python without processes and network. Code in a request has \
-          no files either; a script has its inputs and outputs. A request that needs anything \
-          else could not run as approved.",
+    why: "An interpreter has no processes, network, environments or patches. Code in a request \
+          has no files either; a script has its inputs and outputs. A virtual machine runs only \
+          commands of its root images, without a network. A request that needs anything else \
+          could not run as approved.",
     remedy: "For code, leave `inputs` and `outputs_expected` empty. For a script, write `python` \
              and the name of an input. Write `network: none` and `language: python`, or name \
-             another backend.",
+             another backend. For a virtual machine, write a `## Command` whose first word the \
+             policy offers, and `network: none`.",
     examples: &[
         rejected(
             "an input file",

@@ -138,6 +138,8 @@ pub(super) fn number(value: &Value) -> Option<u64> {
 
 /// The backend that is the sandbox alone.
 const CONFINED: &str = "confined";
+/// The role of the file that each further backend has.
+const PROGRAM_ROLE: &str = "program";
 
 const NEVER_RAN: [Outcome; 2] = [Outcome::Refused, Outcome::SetupError];
 /// A request can be cancelled before its start, and a run can be lost with all its results.
@@ -381,10 +383,12 @@ fn backend_detail_of_other_backend(reader: &FactReader<'_>) -> Option<String> {
     if is_machine != detail["machine"].is_object() {
         return Some("backend_detail has a machine only if its kind is microvm".to_owned());
     }
-    let is_empty = detail["files"].as_array().is_none_or(Vec::is_empty);
-    let alone = name == CONFINED || detail["kind"] == BackendKind::Sandbox.as_str();
-    (is_empty || alone)
-        .then(|| format!("backend is {name} and backend_detail is not of a further backend"))
+    if name == CONFINED || detail["kind"] == BackendKind::Sandbox.as_str() {
+        return Some(format!("backend is {name} and backend_detail is not of a further backend"));
+    }
+    let mut files = detail["files"].as_array().into_iter().flatten();
+    let has_program = files.any(|file| file["role"] == PROGRAM_ROLE);
+    (!has_program).then(|| format!("backend is {name} and no file has the role {PROGRAM_ROLE}"))
 }
 
 fn time_in_id(id: &ResultId) -> Option<UtcTime> {

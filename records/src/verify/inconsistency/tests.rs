@@ -113,10 +113,7 @@ fn honest_records_contradict_nothing() {
     assert_eq!(findings(&two, on_time), ["approval is by 2 people and approvals are by 1"]);
     // An approver's clock may be a little ahead of the host's.
     assert_eq!(findings(&ran(), Some(times("12:10:00", "12:12:26"))), Vec::<String>::new());
-    let mut further = ran();
-    further["backend"] = "monty".into();
-    further["backend_detail"] = detail("monty");
-    assert_eq!(findings(&further, on_time), Vec::<String>::new());
+    assert_eq!(findings(&ran_in_monty(), on_time), Vec::<String>::new());
     // Older versions state fewer facts.
     let older = json!({ "result_id": "TS-20261121-121026Z-TR-20261121-120000Z-stats",
         "request_id": "TR-20261121-120000Z-stats", "outcome": "ok", "exit_code": 0 });
@@ -127,6 +124,13 @@ fn honest_records_contradict_nothing() {
 fn detail(name: &str) -> Value {
     let files = json!([{ "role": "program", "sha256": "ef".repeat(32) }]);
     json!({ "name": name, "kind": "interpreter", "files": files })
+}
+
+fn ran_in_monty() -> Value {
+    let mut facts = ran();
+    facts["backend"] = "monty".into();
+    facts["backend_detail"] = detail("monty");
+    facts
 }
 
 /// Records with a JSON pointer, the contradicting value there, and a part of the expected finding.
@@ -190,6 +194,9 @@ fn contradictions() -> Vec<(Value, &'static str, Value, &'static str)> {
         (ran(), "/backend", "monty".into(), "in backend monty, and its files are not stated"),
         (ran(), "/backend_detail", detail("monty"), "confined and backend_detail is of monty"),
         (ran(), "/backend_detail", detail("confined"), "is not of a further backend"),
+        (ran_in_monty(), "/backend_detail/kind", "sandbox".into(), "is not of a further backend"),
+        (ran_in_monty(), "/backend_detail/files", json!([]), "no file has the role program"),
+        (ran_in_monty(), "/backend_detail/files/0/role", "kernel".into(), "the role program"),
     ]
 }
 

@@ -17,8 +17,9 @@ Example: toolexec doctor
 
 Without a task it checks the whole host: kernel, security modules, Landlock, namespaces, cgroups,
 programs, interpreters, backends, rules, keys, owners and modes of directories, disk, clock and
-log. It runs a small code through each backend of the policy. It checks the daemon's files if
-/etc/toolexec/toolexecd.yaml exists, otherwise those of your own runs.
+log. It tries each backend of the policy in a sandbox: an interpreter runs a few lines of code, and
+a virtual machine boots. It checks the daemon's files if /etc/toolexec/toolexecd.yaml exists,
+otherwise those of your own runs.
 Each finding is ok, a warning, a failure or not looked at, with a remedy. It changes nothing. Run
 it as root or as the daemon's user to check everything.
 Exit status: 0 no failures; 1 at least one failure; 3 usage or internal error.

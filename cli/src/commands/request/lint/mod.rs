@@ -135,6 +135,7 @@ fn check(file: &Path, rules: &LintRules) -> Result<LintedFile, Failure> {
             let (kind, mut violations) = rules.check(&bytes, &name);
             if kind == DocumentKind::Request && !human::has_error(&violations) {
                 violations.extend(check_code(file, &bytes, &name));
+                violations.sort_by_key(|row| (row.line, row.column));
             }
             Ok(LintedFile { kind, text: String::from_utf8_lossy(&bytes).into_owned(), violations })
         }

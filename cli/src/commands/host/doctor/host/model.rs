@@ -128,7 +128,7 @@ pub(super) struct RuntimeReading {
 #[derive(Clone, Debug)]
 pub(super) struct BackendReading {
     pub(super) name: String,
-    /// The result of a small code in a sandbox with this backend.
+    /// The result of the backend in a sandbox.
     pub(super) probe: SandboxProbe,
 }
 

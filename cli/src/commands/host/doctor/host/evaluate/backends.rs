@@ -1,4 +1,4 @@
-//! The backends of the policy, each by a small code that it ran. A backend that does not run leaves
+//! The backends of the policy, each by what it did in a sandbox. A backend that does not run leaves
 //! its requests refused, and all others as they are.
 
 use crate::commands::host::doctor::host::finding::{DoctorFinding, Topic};

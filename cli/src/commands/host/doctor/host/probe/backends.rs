@@ -1,5 +1,5 @@
-//! Runs a small code through each backend of the policy, as the daemon would run a request. Only
-//! the daemon's user may do so with the daemon's launcher.
+//! Tries each backend of the policy in a sandbox, as the daemon would run a request. Only the
+//! daemon's user may do so with the daemon's launcher.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use daemon::config::Config;
 use daemon::{BackendProbe, probe_backends};
 use policies::Policy;
-use sandbox::client::{LauncherAddress, LauncherProgram};
+use sandbox::client::LauncherAddress;
 
 use super::model::ProbeContext;
+use super::own_launcher::with_own_launcher;
 use crate::commands::host::doctor::host::model::{
     BackendReading, DoctorSubject, DoctorUser, ProgramReading, SandboxProbe,
 };
@@ -56,29 +57,15 @@ fn with_service(
     }
 }
 
-/// Probes with a launcher of our own. Its staging directory is removed afterwards.
 fn with_own(launcher: Option<PathBuf>, policy: &Policy, caches: &Path) -> Vec<BackendReading> {
     let Some(launcher) = launcher else {
         let remedy = "fix the findings of `programs` first";
         return not_tried(policy, "toolexec-launch cannot be used", remedy);
     };
-    let staging = std::env::temp_dir().join(format!("toolexec-backends-{}", std::process::id()));
-    let staging = match fs::create_dir(&staging).and_then(|()| fs::canonicalize(&staging)) {
-        Ok(staging) => staging,
-        Err(error) => {
-            let why = format!("{}: {error}", staging.display());
-            return not_tried(policy, &why, "set TMPDIR to a writable directory");
-        }
-    };
-    let reach = LauncherAddress::Spawn(LauncherProgram::new(launcher, staging.clone()));
-    let found = readings(probe_backends(reach, &staging, policy, caches));
-    match fs::remove_dir(&staging) {
-        Ok(()) => found,
-        Err(error) => {
-            let why = format!("{}: {error}", staging.display());
-            not_tried(policy, &why, "remove the directory")
-        }
-    }
+    let probed = with_own_launcher(launcher, |reach, staging| {
+        probe_backends(reach, staging, policy, caches)
+    });
+    probed.map_or_else(|(why, remedy)| not_tried(policy, &why, &remedy), readings)
 }
 
 fn readings(probes: Vec<BackendProbe>) -> Vec<BackendReading> {

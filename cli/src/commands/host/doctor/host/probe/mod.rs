@@ -11,6 +11,7 @@ mod kernel;
 mod keys;
 mod log;
 mod model;
+mod own_launcher;
 mod programs;
 mod rules;
 mod run_with_limit;

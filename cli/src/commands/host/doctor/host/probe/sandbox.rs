@@ -11,11 +11,12 @@ use daemon::config::Config;
 use daemon::{ProbeResult, probe};
 use policies::Policy;
 use records::split_reason;
-use sandbox::client::{LauncherAddress, LauncherProgram};
+use sandbox::client::LauncherAddress;
 use sandbox::report::Confinement;
 use serde_json::Value;
 
 use super::model::ProbeContext;
+use super::own_launcher::with_own_launcher;
 use crate::commands::host::doctor::host::finding::Topic;
 use crate::commands::host::doctor::host::model::{
     DoctorSubject, DoctorUser, ProgramReading, SandboxProbe,
@@ -54,22 +55,9 @@ fn not_tried(why: impl Into<String>, remedy: impl Into<String>) -> SandboxProbe 
     SandboxProbe::NotTried { why: why.into(), remedy: remedy.into() }
 }
 
-/// Probes with a launcher of our own. Its staging directory is removed afterwards.
 fn probe_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> SandboxProbe {
-    let staging = std::env::temp_dir().join(format!("toolexec-doctor-{}", std::process::id()));
-    let staging = match fs::create_dir(&staging).and_then(|()| fs::canonicalize(&staging)) {
-        Ok(staging) => staging,
-        Err(error) => {
-            let why = format!("{}: {error}", staging.display());
-            return not_tried(why, "set TMPDIR to a writable directory");
-        }
-    };
-    let reach = LauncherAddress::Spawn(LauncherProgram::new(program, staging.clone()));
-    let seen = probe_result(probe(reach, &staging, policy, caches));
-    match fs::remove_dir(&staging) {
-        Ok(()) => seen,
-        Err(error) => not_tried(format!("{}: {error}", staging.display()), "remove the directory"),
-    }
+    let probed = with_own_launcher(program, |reach, staging| probe(reach, staging, policy, caches));
+    probed.map_or_else(|(why, remedy)| not_tried(why, remedy), probe_result)
 }
 
 /// Probes a service. Only the daemon's user may connect to its launcher.
