@@ -58,6 +58,7 @@ fn frequency(elapsed: Duration, ticks: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skip::skip;
 
     #[test]
     fn the_frequency_is_ticks_for_each_millisecond() {
@@ -71,8 +72,9 @@ mod tests {
 
     #[test]
     fn two_measurements_agree() {
-        if let (Some(first), Some(second)) = (counter_khz(), counter_khz()) {
-            assert!(first.abs_diff(second) < first / 100, "{first} and {second}");
-        }
+        let (Some(first), Some(second)) = (counter_khz(), counter_khz()) else {
+            return skip("two_measurements_agree", "this host's counter cannot be used");
+        };
+        assert!(first.abs_diff(second) < first / 100, "{first} and {second}");
     }
 }

@@ -1,7 +1,7 @@
 //! The command line. The daemon writes it; people read its help.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
@@ -142,7 +142,7 @@ impl MachineOptions {
         }
     }
 
-    pub(crate) fn work(&self) -> &PathBuf {
+    pub(crate) fn work(&self) -> &Path {
         &self.work
     }
 }

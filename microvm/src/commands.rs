@@ -2,8 +2,10 @@
 //! the tool's last output.
 
 use std::fmt::Display;
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
@@ -38,13 +40,40 @@ fn run(options: GuestRunOptions) -> u8 {
 fn probe(options: GuestProbeOptions) -> u8 {
     let GuestProbeOptions { machine, report } = options;
     perform(&report, || {
-        let empty = machine.work().join("empty");
-        fs::create_dir(&empty)?;
-        let plan = machine.probe_plan(empty);
+        let directory = ProbeDirectory::make(machine.work())?;
+        let mut plan = machine.probe_plan(directory.empty());
+        plan.work.clone_from(&directory.0);
         let mut report = run_guest(&plan);
         report.qemu_version = qemu_version(&plan);
         Ok(report)
     })
+}
+
+/// The new directory of a probe, which other users cannot read. Dropping it deletes it.
+struct ProbeDirectory(PathBuf);
+
+impl ProbeDirectory {
+    fn make(work: &Path) -> io::Result<Self> {
+        let path = work.join(format!("toolexec-microvm-{}", std::process::id()));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        DirBuilder::new().mode(0o700).create(&path).map_err(named)?;
+        let directory = Self(path.clone());
+        fs::create_dir(directory.empty()).map_err(named)?;
+        Ok(directory)
+    }
+
+    /// The directory in place of `/in` and `/out`.
+    fn empty(&self) -> PathBuf {
+        self.0.join("empty")
+    }
+}
+
+impl Drop for ProbeDirectory {
+    fn drop(&mut self) {
+        // The report is more important than a directory that stays.
+        drop(fs::remove_dir_all(&self.0));
+    }
 }
 
 /// Opens the report, runs the guest, and writes the report.

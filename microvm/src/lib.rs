@@ -15,6 +15,12 @@ mod outcome;
 mod protocol;
 mod report;
 
+#[cfg(test)]
+#[path = "../../tests/src/skip.rs"]
+pub mod skip;
+#[cfg(test)]
+mod test_directory;
+
 pub use accelerator::GuestAccelerator;
 pub use archive::{
     ArchiveEntry, ArchiveEntryKind, ArchiveError, ArchiveFault, ArchiveLimits, OutArchive,

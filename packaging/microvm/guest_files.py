@@ -40,16 +40,24 @@ def unpacked(source, payload):
     sys.exit(f"{source}: the payload is neither LZ4, XZ nor Zstandard")
 
 
+def module_name(path):
+    """Returns the name of a module's file as the kernel writes it."""
+    return path.name.split(".ko")[0].replace("-", "_")
+
+
 def modules(directory):
     """Returns the needed modules as (name, bytes), each after those that it depends on."""
-    found = {}
-    for path in sorted(pathlib.Path(directory).rglob("*.ko*")):
-        found[path.name.split(".ko")[0].replace("-", "_")] = path
+    directory = pathlib.Path(directory)
+    found = {module_name(path): path for path in sorted((directory / "kernel").rglob("*.ko*"))}
+    lines = (directory / "modules.builtin").read_text().splitlines()
+    builtin = {module_name(pathlib.Path(line)) for line in lines}
     ordered = {}
 
     def add(name):
-        if name in ordered or name not in found:
+        if name in ordered or name in builtin:
             return
+        if name not in found:
+            sys.exit(f"{directory}: no module {name}, and the kernel has none built in")
         path = found[name]
         data = path.read_bytes()
         if path.suffix == ".xz":
@@ -57,8 +65,9 @@ def modules(directory):
         elif path.suffix != ".ko":
             sys.exit(f"{path}: unknown compression")
         depends = re.search(rb"(?:^|\0)depends=([^\0]*)\0", data)
-        for needed in (depends.group(1).decode() if depends else "").split(","):
-            add(needed.replace("-", "_"))
+        for needed in depends.group(1).decode().split(",") if depends else []:
+            if needed:
+                add(needed.replace("-", "_"))
         ordered[name] = data
 
     for name in WANTED:

@@ -24,8 +24,16 @@ const REPORT_BYTES_MAX: u64 = 2 * MIB;
 const SANDBOX_PIDS_MIN: u64 = 96;
 /// The descriptors of QEMU.
 const SANDBOX_FILES_MIN: u64 = 128;
-/// The time between the end of the tool's time and the end of the sandbox's.
+/// The time for the end of QEMU, and to copy the files.
 const END_SEC: u64 = 2;
+/// The time to make the disks, besides that for the bytes of `/in`.
+const DISKS_SEC: u64 = 5;
+/// The bytes of `/in` that become an image in one second.
+const IMAGE_BYTES_PER_SEC: u64 = 64 * MIB;
+/// The guest archives `/out` in the time of a boot, but not less than this, and in that for its
+/// bytes. The wrapper limits it to the same sum: `MachineLimits::archive_time`.
+const ARCHIVE_SEC_MIN: u64 = 10;
+const ARCHIVE_BYTES_PER_SEC: u64 = 4 * MIB;
 /// The headers of an entry of the archive, and the padding after its content.
 const ENTRY_BYTES: u64 = 1024;
 /// The end mark of the archive.
@@ -46,6 +54,7 @@ pub(crate) struct ChosenMachine<'a> {
 }
 
 /// The memory of a guest and of its `/out`, which the sandbox holds a second time as an archive.
+/// The headers of the archive have their own share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MachineMemory {
     pub(crate) guest_mb: u64,
@@ -60,11 +69,13 @@ impl MachineMemory {
         ceilings: &Ceilings,
     ) -> Result<Self, u64> {
         let whole = ceilings.out_milli_percent.saturating_add(ONE_HUNDRED_PERCENT);
-        let left = request.memory_limit_mb().saturating_sub(rule.memory_extra_mb());
+        let headers = ceilings.out_inodes.saturating_mul(ENTRY_BYTES).div_ceil(MIB);
+        let extra_mb = rule.memory_extra_mb().saturating_add(headers);
+        let left = request.memory_limit_mb().saturating_sub(extra_mb);
         let guest_mb = left.saturating_mul(ONE_HUNDRED_PERCENT) / whole;
         if guest_mb < GUEST_MEMORY_MB_MIN {
             let least = GUEST_MEMORY_MB_MIN.saturating_mul(whole).div_ceil(ONE_HUNDRED_PERCENT);
-            return Err(least.saturating_add(rule.memory_extra_mb()));
+            return Err(least.saturating_add(extra_mb));
         }
         let guest_mb = guest_mb.min(GUEST_MEMORY_MB_MAX);
         let share = guest_mb.saturating_mul(MIB).saturating_mul(ceilings.out_milli_percent);
@@ -81,8 +92,16 @@ impl ChosenMachine<'_> {
             .unwrap_or(MachineMemory { guest_mb: GUEST_MEMORY_MB_MIN, out_bytes: 1 })
     }
 
-    fn start_sec(&self) -> u64 {
-        self.microvm.boot_sec.saturating_add(END_SEC)
+    /// Returns the seconds of the sandbox besides those of the tool. The time of the boot includes
+    /// that of the request.
+    fn start_sec(&self, request: &Request) -> u64 {
+        let boot = self.microvm.boot_sec;
+        let memory_bytes = request.memory_limit_mb().saturating_mul(MIB);
+        let image = self.ceilings.input_bytes.min(memory_bytes) / IMAGE_BYTES_PER_SEC;
+        let bytes = self.memory(request).out_bytes / ARCHIVE_BYTES_PER_SEC;
+        [DISKS_SEC, image, boot, boot.max(ARCHIVE_SEC_MIN), bytes, END_SEC]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 
     pub(crate) fn granted(&self, request: &Request) -> GrantedBackend {
@@ -99,7 +118,7 @@ impl ChosenMachine<'_> {
                 root: self.root.name.clone(),
                 memory_mb: self.memory(request).guest_mb,
                 time_ms: request.time_limit_sec().saturating_mul(1000),
-                start_ms: self.start_sec().saturating_mul(1000),
+                start_ms: self.start_sec(request).saturating_mul(1000),
             }),
         }
     }
@@ -144,7 +163,7 @@ impl ChosenMachine<'_> {
         let out_bytes = self.memory(request).out_bytes;
         let headers = self.guest_inodes().saturating_mul(ENTRY_BYTES);
         let disk = out_bytes.saturating_add(headers).saturating_add(ARCHIVE_END_BYTES);
-        let start_sec = self.start_sec();
+        let start_sec = self.start_sec(request);
         let inputs = granted.input_bytes.min(granted.memory_bytes);
         GrantedLimits {
             time_sec: granted.time_sec.saturating_add(start_sec),

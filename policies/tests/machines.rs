@@ -54,26 +54,26 @@ fn named(changes: &[(&str, &str)]) -> validator::Request {
 #[test]
 fn a_command_runs_in_the_root_that_it_chooses() {
     let (_, grant) = approved(scene().decide(named(&[]), &offering(ENTRY))).into_parts();
-    // 1024 MiB less 112 are 912: 608 for the guest, and half as much for its /out.
+    // 1024 MiB less 112 and 64 for headers are 848: 565 for the guest, and half of it for its /out.
     let argv = "/cache/backend/toolexec-microvm run --files /cache/microvm --root python \
-                --accel tcg --memory-mb 608 --boot-sec 20 --time-ms 120000 \
-                --out-bytes 318767104 --out-inodes 65535 --pids 64 --report /out/microvm.json \
+                --accel tcg --memory-mb 565 --boot-sec 20 --time-ms 120000 \
+                --out-bytes 296222720 --out-inodes 65535 --pids 64 --report /out/microvm.json \
                 -- /usr/bin/python3 -c print(1 + 1)";
     assert_eq!(grant.argv().join(" "), argv);
     assert_eq!(grant.mounts(), [PathBuf::from("/usr")]);
     assert_eq!(grant.caches().len(), 2);
     assert_eq!((grant.language(), grant.proc()), (Language::Python, ProcRule::Pid));
     let limits = grant.limits();
-    assert_eq!((limits.time_sec, limits.memory_bytes), (142, 1 << 30));
-    assert_eq!(limits.out_bytes, 318_767_104 + (2 << 20));
+    assert_eq!((limits.time_sec, limits.memory_bytes), (120 + 133, 1 << 30));
+    assert_eq!(limits.out_bytes, 296_222_720 + (2 << 20));
     assert!(limits.tmp_bytes >= limits.out_bytes && limits.tmp_bytes <= limits.memory_bytes);
     assert!(limits.pids >= 96 && limits.file_bytes > limits.out_bytes);
     let machine = GrantedMachine {
         accelerator: VmAccelerator::Tcg,
         root: "python".to_owned(),
-        memory_mb: 608,
+        memory_mb: 565,
         time_ms: 120_000,
-        start_ms: 22_000,
+        start_ms: 133_000,
     };
     assert_eq!(grant.backend().machine.as_ref(), Some(&machine));
     let roles: Vec<&str> = grant.backend().files.iter().map(|file| file.role.as_str()).collect();
@@ -110,14 +110,33 @@ fn the_policy_may_name_its_own_roots() {
 fn a_request_that_does_not_fit_is_refused() {
     for (changes, text) in [
         ([(COMMAND, "ruby -e 1")], "offers python, python3, awk, cat, cut, "),
-        ([("memory_limit_mb: 1024", "memory_limit_mb: 303")], "needs 304 MiB of memory"),
+        ([("memory_limit_mb: 1024", "memory_limit_mb: 367")], "needs 368 MiB of memory"),
     ] {
         let (violations, rules) = refused(scene().decide(named(&changes), &offering(ENTRY)));
         let is_mismatch = codes(&violations).iter().any(|it| it == "backend.mismatch");
         assert!(is_mismatch, "{violations:#?}");
         assert!(reason(&rules, "backend").contains(text), "{rules:#?}");
     }
-    let least = named(&[("memory_limit_mb: 1024", "memory_limit_mb: 304")]);
+    let least = named(&[("memory_limit_mb: 1024", "memory_limit_mb: 368")]);
     let decided = approved(scene().decide(least, &offering(ENTRY)));
     assert!(decided.grant().argv().join(" ").contains("--memory-mb 128 "));
+}
+
+#[test]
+fn the_sandbox_outlives_the_guest() {
+    let start_ms = |entry: &str, changes: &[(&str, &str)]| {
+        let decided = approved(scene().decide(named(changes), &offering(entry)));
+        let (time_sec, machine) =
+            (decided.grant().limits().time_sec, decided.grant().backend().machine.clone().unwrap());
+        assert_eq!(time_sec * 1000, machine.time_ms + machine.start_ms);
+        machine.start_ms
+    };
+    let small = [("memory_limit_mb: 1024", "memory_limit_mb: 368")];
+    // Disks, 1024 MiB of inputs, boot, archive of 282 MiB, end.
+    assert_eq!(start_ms(ENTRY, &[]), (5 + 16 + 20 + (20 + 70) + 2) * 1000);
+    // 368 MiB of inputs, and an archive of 64 MiB.
+    assert_eq!(start_ms(ENTRY, &small), (5 + 5 + 20 + (20 + 16) + 2) * 1000);
+    let quick = ENTRY.replace('}', ", boot_sec: 1}");
+    // An archive has 10 seconds at least.
+    assert_eq!(start_ms(&quick, &small), (5 + 5 + 1 + (10 + 16) + 2) * 1000);
 }

@@ -14,8 +14,10 @@ const DISK_BYTES: u64 = 16 * MIB;
 /// Threads and descriptors of QEMU and the wrapper.
 const TASKS_MAX: u32 = 96;
 const FILES_MAX: u32 = 128;
-/// The time besides the guest's start.
-const SPARE_SEC: u64 = 10;
+/// The least time for the archive of `/out`, as the wrapper has it.
+const ARCHIVE_SEC_MIN: u64 = 10;
+/// For the disks and the end.
+const SPARE_SEC: u64 = 7;
 
 /// Returns the command that boots a guest with the first root of the policy.
 pub(super) fn command(
@@ -35,7 +37,9 @@ pub(super) fn command(
         ("--report", report),
     ];
     let options = options.into_iter().flat_map(|(key, value)| [key.to_owned(), value]);
-    let time_ms = microvm.boot_sec.saturating_add(SPARE_SEC).saturating_mul(1000);
+    let archive_sec = microvm.boot_sec.max(ARCHIVE_SEC_MIN);
+    let time_sec = microvm.boot_sec.saturating_add(archive_sec).saturating_add(SPARE_SEC);
+    let time_ms = time_sec.saturating_mul(1000);
     let memory_mb = GUEST_MEMORY_MB.saturating_add(rule.memory_extra_mb());
     ProbeCommand {
         words: ["probe".to_owned()].into_iter().chain(options).collect(),

@@ -9,6 +9,7 @@ model::closed_set! {
         Checksum = "checksum": "The checksum of the header is wrong.",
         Number = "number": "A number of the header is not octal.",
         Mode = "mode": "The mode has more than permission bits.",
+        Form = "form": "The header has another form than the guest's init writes.",
         Link = "link": "The entry is a link.",
         Device = "device": "The entry is a device or a named pipe.",
         Sparse = "sparse": "The entry is a sparse file.",

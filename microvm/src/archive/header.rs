@@ -1,9 +1,11 @@
 //! One header of an archive: 512 bytes, written and read. Must never accept a form that
-//! [`encode`] does not write, except other owners and times.
+//! [`encode`] does not write, except other owners and times: readers disagree about other forms.
 
 use super::fault::ArchiveFault;
 
 pub(super) const BLOCK_BYTES: usize = 512;
+/// The same number for places in the archive.
+pub(super) const BLOCK: u64 = BLOCK_BYTES as u64;
 pub(super) type TarBlock = [u8; BLOCK_BYTES];
 
 const MAGIC_VALUE: &[u8] = b"ustar\x0000";
@@ -16,7 +18,12 @@ const TIME: TarField = TarField::new(136, 12);
 const CHECKSUM: TarField = TarField::new(148, 8);
 const KIND: TarField = TarField::new(156, 1);
 const MAGIC: TarField = TarField::new(257, 8);
+const USER_NAME: TarField = TarField::new(265, 32);
+const GROUP_NAME: TarField = TarField::new(297, 32);
 const PREFIX: TarField = TarField::new(345, 155);
+
+/// The fields that may differ from those that [`encode`] writes.
+const FREE: [TarField; 6] = [OWNER, GROUP, TIME, CHECKSUM, USER_NAME, GROUP_NAME];
 
 /// The place of a value in a header.
 #[derive(Clone, Copy)]
@@ -88,7 +95,20 @@ pub(super) fn decode(block: &TarBlock) -> Result<TarHeader, ArchiveFault> {
     }
     let size = octal(SIZE.of(block)).ok_or(ArchiveFault::Number)?;
     let name = name(block)?;
-    Ok(TarHeader { name, is_directory, executable: mode & 0o111 != 0, size })
+    let header = TarHeader { name, is_directory, executable: mode & 0o111 != 0, size };
+    match encode(&header) {
+        Some(written) if bound(&written) == bound(block) => Ok(header),
+        _ => Err(ArchiveFault::Form),
+    }
+}
+
+/// Returns a header without its free fields.
+fn bound(block: &TarBlock) -> TarBlock {
+    let mut bound = *block;
+    for field in FREE {
+        field.put(&mut bound, &[0; BLOCK_BYTES]);
+    }
+    bound
 }
 
 /// Describes the entry of a header that may be wrong.

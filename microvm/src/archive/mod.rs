@@ -9,5 +9,6 @@ mod writer;
 
 pub use fault::{ArchiveError, ArchiveFault};
 pub use out_directory::OutDirectory;
+pub(crate) use reader::PAGE_BYTES;
 pub use reader::{ArchiveEntry, ArchiveEntryKind, ArchiveLimits, OutArchive};
 pub use writer::TarWriter;

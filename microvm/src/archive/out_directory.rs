@@ -6,7 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, statat};
+use rustix::io::Errno;
 
 use super::reader::{ArchiveEntry, ArchiveEntryKind, OutArchive};
 
@@ -33,6 +34,22 @@ impl OutDirectory {
     /// If it is not a directory or cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { top: openat(CWD, path, DIRECTORY, Mode::empty())?, parent: None })
+    }
+
+    /// Returns the first entry whose name exists already.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub fn reserved<'a>(&self, archive: &'a OutArchive) -> io::Result<Option<&'a str>> {
+        // An entry below another one exists only if that one does.
+        for entry in archive.entries().iter().filter(|it| !it.name.contains('/')) {
+            match statat(&self.top, entry.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(_) => return Ok(Some(entry.name.as_str())),
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
     }
 
     /// Writes every entry.
@@ -87,5 +104,25 @@ impl OutDirectory {
             directory = openat(&directory, part, DIRECTORY, Mode::empty())?;
         }
         Ok(directory)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::test_directory::TestDirectory;
+
+    #[test]
+    fn an_existing_link_is_never_followed() {
+        let (place, outside) = (TestDirectory::new("link"), TestDirectory::new("outside"));
+        std::fs::create_dir(outside.path().join("b")).unwrap();
+        symlink(outside.path(), place.path().join("a")).unwrap();
+        let directory = OutDirectory::open(place.path()).unwrap();
+        assert!(directory.descend("a").is_err());
+        assert!(directory.descend("a/b").is_err());
+        assert!(OutDirectory::open(&place.path().join("a")).is_err(), "the top is a link");
+        assert!(OutDirectory::open(outside.path()).unwrap().descend("b").is_ok());
     }
 }

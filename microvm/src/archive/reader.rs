@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::fault::{ArchiveError, ArchiveFault};
-use super::header::{BLOCK_BYTES, TarBlock, TarHeader, decode, label};
+use super::header::{BLOCK, BLOCK_BYTES, TarBlock, TarHeader, decode, label};
 
-const BLOCK: u64 = 512;
+/// Files in memory take whole pages.
+pub(crate) const PAGE_BYTES: u64 = 4096;
 
 /// The limits of the whole archive.
 #[derive(Clone, Copy, Debug)]
 pub struct ArchiveLimits {
     /// The most entries, files and directories together.
     pub entries: u64,
-    /// The most bytes of all files.
+    /// The most bytes of all files, each in whole pages. An incomplete page of the limit is whole.
     pub bytes: u64,
 }
 
@@ -59,6 +60,7 @@ impl OutArchive {
         let mut check = ArchiveCheck {
             limits,
             disk_bytes,
+            pages: 0,
             kinds: BTreeMap::new(),
             archive: Self { entries: Vec::new(), bytes: 0 },
         };
@@ -89,6 +91,7 @@ impl OutArchive {
 struct ArchiveCheck {
     limits: ArchiveLimits,
     disk_bytes: u64,
+    pages: u64,
     kinds: BTreeMap<String, ArchiveEntryKind>,
     archive: OutArchive,
 }
@@ -141,8 +144,8 @@ impl ArchiveCheck {
         if size > self.disk_bytes.saturating_sub(offset) {
             return Err(ArchiveFault::BeyondDisk);
         }
-        let bytes = self.archive.bytes.saturating_add(size);
-        if bytes > self.limits.bytes {
+        let pages = self.pages.saturating_add(size.div_ceil(PAGE_BYTES));
+        if pages > self.limits.bytes.div_ceil(PAGE_BYTES) {
             return Err(ArchiveFault::TooLarge);
         }
         if let Some((parent, _)) = name.rsplit_once('/')
@@ -158,7 +161,8 @@ impl ArchiveCheck {
         if self.kinds.insert(name.clone(), kind).is_some() {
             return Err(ArchiveFault::Duplicate);
         }
-        self.archive.bytes = bytes;
+        self.pages = pages;
+        self.archive.bytes = self.archive.bytes.saturating_add(size);
         self.archive.entries.push(ArchiveEntry { name, kind, size, offset });
         Ok(())
     }

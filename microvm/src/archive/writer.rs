@@ -2,22 +2,20 @@
 
 use std::io::{self, Read, Write};
 
-use super::header::{BLOCK_BYTES, TarHeader, encode};
+use super::header::{BLOCK, BLOCK_BYTES, TarHeader, encode};
 
 const PADDING: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
-const BLOCK: u64 = 512;
 
 /// Writes files and directories, and then the end mark.
 #[derive(Debug)]
 pub struct TarWriter<W> {
     to: W,
-    bytes: u64,
 }
 
 impl<W: Write> TarWriter<W> {
     /// Begins an archive.
     pub fn new(to: W) -> Self {
-        Self { to, bytes: 0 }
+        Self { to }
     }
 
     /// Returns whether a header has space for a name.
@@ -51,31 +49,24 @@ impl<W: Write> TarWriter<W> {
         if copied != size {
             return Err(io::Error::other("the file is shorter than its size"));
         }
-        self.bytes = self.bytes.saturating_add(size);
         let padding = usize::try_from(size.next_multiple_of(BLOCK) - size).unwrap_or_default();
-        self.put(PADDING.get(..padding).unwrap_or_default())
+        self.to.write_all(PADDING.get(..padding).unwrap_or_default())
     }
 
-    /// Writes the end mark. Returns the output and the bytes of the archive.
+    /// Writes the end mark. Returns the output.
     ///
     /// # Errors
     /// If the archive cannot be written.
-    pub fn finish(mut self) -> io::Result<(W, u64)> {
-        self.put(&PADDING)?;
-        self.put(&PADDING)?;
+    pub fn finish(mut self) -> io::Result<W> {
+        self.to.write_all(&PADDING)?;
+        self.to.write_all(&PADDING)?;
         self.to.flush()?;
-        Ok((self.to, self.bytes))
+        Ok(self.to)
     }
 
     fn header(&mut self, header: &TarHeader) -> io::Result<()> {
         let block = encode(header).ok_or_else(|| io::Error::other("the name is too long"))?;
-        self.put(&block)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.to.write_all(bytes)?;
-        self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        Ok(())
+        self.to.write_all(&block)
     }
 }
 

@@ -12,8 +12,9 @@ use nix::kmod::{ModuleInitFlags, finit_module};
 use super::failure::InitFailure;
 use crate::protocol::PORT_NAMES;
 
-/// Drivers find their devices a moment after they are loaded.
-const TRIES: u32 = 2000;
+/// Drivers find their devices a moment after they are loaded. The wrapper limits the boot; the
+/// guest must not give up before it on a busy host, so all tries together take a minute.
+const TRIES: u32 = 30_000;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Loads the modules that the initramfs lists, in its order. A kernel that has everything built in
@@ -95,4 +96,31 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         thread::sleep(PAUSE);
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_directory::TestDirectory;
+
+    #[test]
+    fn a_device_is_found_by_its_whole_attribute() {
+        let place = TestDirectory::new("devices");
+        for (name, serial) in [("vda", "root\n"), ("vdb", "in\0\n"), ("vdc", "inner\n")] {
+            fs::create_dir(place.path().join(name)).unwrap();
+            place.file(&format!("{name}/serial"), serial.as_bytes());
+        }
+        fs::create_dir(place.path().join("loop0")).unwrap();
+        let directory = place.path().to_str().unwrap();
+        assert_eq!(named(directory, "serial", "in"), Some("vdb".into()));
+        assert_eq!(named(directory, "serial", "root"), Some("vda".into()));
+        assert_eq!(named(directory, "serial", "out"), None);
+        assert_eq!(named(directory, "name", "in"), None);
+        assert_eq!(named("/nowhere", "serial", "in"), None);
+    }
+
+    #[test]
+    fn a_busy_host_has_a_minute() {
+        assert!(PAUSE * TRIES >= Duration::from_secs(60));
+    }
 }

@@ -8,6 +8,7 @@ mod failure;
 mod mounts;
 mod network;
 mod out_archive;
+mod out_walk;
 mod pid1;
 mod tool;
 mod tool_start;

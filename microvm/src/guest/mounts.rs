@@ -10,6 +10,7 @@ use nix::sys::stat::{Mode, SFlag, makedev, mknod, umask};
 
 use super::devices::disk;
 use super::failure::InitFailure;
+use crate::archive::PAGE_BYTES;
 
 /// The root of the tool.
 pub(super) const TOOL_ROOT: &str = "/root-image";
@@ -28,8 +29,12 @@ pub(super) fn mount_kernel_views() -> Result<(), InitFailure> {
     mount_at("sysfs", "/sys", "sysfs", PLAIN, "")
 }
 
-/// Mounts everything that the tool sees.
-pub(super) fn mount_tool_root(out_bytes: u64, out_inodes: u64) -> Result<(), InitFailure> {
+/// Mounts everything that the tool sees. `memory_bytes` is the limit of its group.
+pub(super) fn mount_tool_root(
+    out_bytes: u64,
+    out_inodes: u64,
+    memory_bytes: u64,
+) -> Result<(), InitFailure> {
     mount_disk("root", TOOL_ROOT, IMAGE)?;
     mount_disk("in", "/root-image/in", IMAGE.union(MsFlags::MS_NOEXEC))?;
     // The directory itself is an inode too.
@@ -37,9 +42,14 @@ pub(super) fn mount_tool_root(out_bytes: u64, out_inodes: u64) -> Result<(), Ini
     let options =
         format!("size={out_bytes},nr_inodes={inodes},mode=755,uid={TOOL_ID},gid={TOOL_ID}");
     mount_at("out", OUT, "tmpfs", PLAIN, &options)?;
-    mount_at("tmp", "/root-image/tmp", "tmpfs", PLAIN, "mode=1777")?;
+    mount_at("tmp", "/root-image/tmp", "tmpfs", PLAIN, &shared_options(memory_bytes / 2))?;
     mount_at("proc", "/root-image/proc", "proc", PLAIN, "")?;
-    device_nodes("/root-image/dev")
+    device_nodes("/root-image/dev", &shared_options(memory_bytes / 4))
+}
+
+/// Returns the options of a directory for every user. A size of 0 would not limit it.
+fn shared_options(bytes: u64) -> String {
+    format!("size={},mode=1777", bytes.max(PAGE_BYTES))
 }
 
 fn mount_disk(serial: &str, target: &str, flags: MsFlags) -> Result<(), InitFailure> {
@@ -60,7 +70,7 @@ fn mount_at(
 }
 
 /// Makes the nodes that programs expect. Disks, ports and the console are not among them.
-fn device_nodes(directory: &str) -> Result<(), InitFailure> {
+fn device_nodes(directory: &str, shared: &str) -> Result<(), InitFailure> {
     let flags = MsFlags::MS_NOSUID.union(MsFlags::MS_NOEXEC);
     mount_at("dev", directory, "tmpfs", flags, "size=64k,nr_inodes=32,mode=755")?;
     let directory = Path::new(directory);
@@ -73,9 +83,8 @@ fn device_nodes(directory: &str) -> Result<(), InitFailure> {
         let made = symlink(format!("/proc/self/fd{target}"), directory.join(name));
         made.map_err(InitFailure::at(name))?;
     }
-    let shared = fs::create_dir(directory.join("shm"));
-    shared.map_err(InitFailure::at("shm"))?;
     let place = directory.join("shm");
-    let mounted = mount(Some("shm"), &place, Some("tmpfs"), PLAIN, Some("mode=1777"));
+    fs::create_dir(&place).map_err(InitFailure::at("shm"))?;
+    let mounted = mount(Some("shm"), &place, Some("tmpfs"), PLAIN, Some(shared));
     mounted.map_err(InitFailure::at("mount shm"))
 }

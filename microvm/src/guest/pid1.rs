@@ -38,8 +38,9 @@ fn serve_request(word: &str, opened: &mut Option<File>) -> Result<(), InitFailur
     let control = opened.insert(control);
     let request = GuestRequest::read_from(&mut PortReader(control));
     let request = request.map_err(InitFailure::at("request"))?;
-    mount_tool_root(request.out_bytes, request.out_inodes)?;
-    cgroup::limit_pids(request.pids)?;
+    let memory_bytes = cgroup::tool_memory()?;
+    mount_tool_root(request.out_bytes, request.out_inodes, memory_bytes)?;
+    cgroup::limit(request.pids, memory_bytes)?;
     network::raise_loopback()?;
     let kernel = uname().release().to_string_lossy().into_owned();
     send(control, &GuestMessage::Started { kernel })?;
@@ -49,7 +50,7 @@ fn serve_request(word: &str, opened: &mut Option<File>) -> Result<(), InitFailur
         tool::run(word, &request, stdout, stderr)?
     };
     send(control, &ended)?;
-    for message in out_archive::write(request.out_bytes)? {
+    for message in out_archive::write()? {
         send(control, &message)?;
     }
     Ok(())

@@ -109,3 +109,26 @@ fn usage() -> GuestToolUsage {
         out_full,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::waitpid;
+
+    use super::*;
+
+    fn end(script: &str) -> GuestToolEnd {
+        let mut child = Command::new("/bin/sh").args(["-c", script]).spawn().unwrap();
+        let id = rustix::process::Pid::from_child(&child);
+        let (_, status) = waitpid(Some(id), WaitOptions::empty()).unwrap().unwrap();
+        // Its status is taken, so this only closes what the standard library keeps of it.
+        drop(child.wait());
+        end_of(status)
+    }
+
+    #[test]
+    fn an_end_is_a_code_or_a_signal() {
+        assert_eq!(end("exit 0"), GuestToolEnd::Exited(0));
+        assert_eq!(end("exit 255"), GuestToolEnd::Exited(255));
+        assert_eq!(end("kill -9 $$"), GuestToolEnd::Signalled(9));
+    }
+}

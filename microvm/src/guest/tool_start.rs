@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::stat::{Mode, umask};
 use nix::unistd::{Gid, Uid, chdir, chroot, setgroups, setresgid, setresuid, setsid};
 
 use super::cgroup;
@@ -37,6 +38,8 @@ fn give_up_rights() -> Result<(), InitFailure> {
     setsid().map_err(InitFailure::at("setsid"))?;
     chroot(TOOL_ROOT).map_err(InitFailure::at("chroot"))?;
     chdir("/in").map_err(InitFailure::at("/in"))?;
+    // Pid 1 has none, for the modes of its device nodes.
+    umask(Mode::S_IWGRP | Mode::S_IWOTH);
     setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(InitFailure::at("setrlimit"))?;
     setgroups(&[]).map_err(InitFailure::at("setgroups"))?;
     setresgid(group, group, group).map_err(InitFailure::at("setresgid"))?;

@@ -70,7 +70,8 @@ impl MachineCommand<'_> {
         line.push(self.initrd.into());
         disk(&mut line, "root", self.root, "readonly=on");
         disk(&mut line, "in", self.input, "readonly=on");
-        disk(&mut line, "out", self.output, "cache=unsafe");
+        // An error goes to the guest, which reports it. QEMU would stop a guest whose disk is full.
+        disk(&mut line, "out", self.output, "cache=unsafe,werror=report,rerror=report");
         self.ports(&mut line);
         line
     }
@@ -157,7 +158,8 @@ mod tests {
         let line = line(GuestAccelerator::Tcg, None);
         assert!(line.contains("id=root,format=raw,readonly=on,file=/r,,x "), "{line}");
         assert!(line.contains("id=in,format=raw,readonly=on,file=/in "), "{line}");
-        assert!(line.contains("id=out,format=raw,cache=unsafe,file=/o "), "{line}");
+        let output = "id=out,format=raw,cache=unsafe,werror=report,rerror=report,file=/o ";
+        assert!(line.contains(output), "{line}");
         assert_eq!(line.matches("-drive").count(), 3);
         assert!(!line.contains("-net") && !line.contains("-monitor"), "{line}");
     }

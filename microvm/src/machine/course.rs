@@ -39,11 +39,11 @@ impl<'a> GuestCourse<'a> {
         Self { control, stream: MessageStream::default(), limits, report }
     }
 
-    /// Follows the run to its last message.
-    pub(super) fn follow(&mut self, qemu_started: Instant) -> Result<(), GuestHalt> {
+    /// Follows the run to its last message. Returns the number of entries that the guest archived.
+    pub(super) fn follow(&mut self, qemu_started: Instant) -> Result<u64, GuestHalt> {
         self.boot(qemu_started)?;
         self.tool()?;
-        self.archive()
+        self.archive(self.limits.archive_time())
     }
 
     fn boot(&mut self, qemu_started: Instant) -> Result<(), GuestHalt> {
@@ -91,8 +91,7 @@ impl<'a> GuestCourse<'a> {
         }
     }
 
-    fn archive(&mut self) -> Result<(), GuestHalt> {
-        let limit = self.limits.archive_time();
+    fn archive(&mut self, limit: Duration) -> Result<u64, GuestHalt> {
         let deadline = Instant::now().checked_add(limit);
         loop {
             match self.next(deadline) {
@@ -102,16 +101,17 @@ impl<'a> GuestCourse<'a> {
                     }
                     self.report.left_out.push(LeftOutFile { name, reason });
                 }
-                Ok(GuestMessage::Written { left_out, .. }) => {
+                Ok(GuestMessage::Written { entries, left_out }) => {
                     self.report.left_out_count = left_out;
-                    return Ok(());
+                    return Ok(entries);
                 }
                 Ok(GuestMessage::Failed { why }) => return Err(guest_failed(&why)),
                 Ok(_) => return Err(nonsense(StatusFault::Order)),
+                // The tool has ended in time.
                 Err(MessageGap::Deadline) => {
                     let why =
                         format!("the guest did not archive /out within {} s", limit.as_secs());
-                    return Err(GuestHalt::new(GuestOutcome::TimeLimit, why));
+                    return Err(GuestHalt::new(GuestOutcome::GuestFailed, why));
                 }
                 Err(gap) => return Err(self.gap(gap, "while the guest archived /out")),
             }
@@ -168,4 +168,47 @@ fn guest_failed(why: &str) -> GuestHalt {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::accelerator::GuestAccelerator;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    fn archive(sent: &[GuestMessage]) -> Result<u64, GuestHalt> {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        for message in sent {
+            far.write_all(&message.encode()).unwrap();
+        }
+        let limits = MachineLimits {
+            memory_mb: 64,
+            boot: SHORT,
+            time: SHORT,
+            out_bytes: 1,
+            out_inodes: 1,
+            pids: 1,
+        };
+        let mut report = MachineReport::new(GuestAccelerator::Tcg, 64);
+        let ended = GuestCourse::new(&near, limits, &mut report).archive(SHORT);
+        // It was open until now: the guest is slow, not gone.
+        drop(far);
+        ended
+    }
+
+    #[test]
+    fn a_late_archive_is_a_failure_of_the_guest() {
+        let halt = archive(&[]).unwrap_err();
+        assert_eq!(halt.outcome, GuestOutcome::GuestFailed);
+        assert_eq!(halt.reason, "the guest did not archive /out within 0 s");
+    }
+
+    #[test]
+    fn the_number_of_entries_is_returned() {
+        let written = GuestMessage::Written { entries: 7, left_out: 2 };
+        assert_eq!(archive(&[written]).unwrap(), 7);
+    }
 }

@@ -122,3 +122,33 @@ impl MachinePlan {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(boot_sec: u64, out_bytes: u64) -> MachineLimits {
+        MachineLimits {
+            memory_mb: 64,
+            boot: Duration::from_secs(boot_sec),
+            time: Duration::from_secs(1),
+            out_bytes,
+            out_inodes: 3,
+            pids: 1,
+        }
+    }
+
+    /// The policy gives the sandbox this time too: see its test `the_sandbox_outlives_the_guest`.
+    #[test]
+    fn an_archive_has_the_time_of_a_boot_and_of_its_bytes() {
+        assert_eq!(limits(20, 296_222_720).archive_time(), Duration::from_secs(90));
+        assert_eq!(limits(1, 1).archive_time(), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn the_disk_has_space_for_headers_padding_and_a_last_page() {
+        let disk = limits(1, 1).disk_bytes();
+        assert_eq!(disk % 512, 0);
+        assert!(disk >= 4096 + 3 * 1024 + 1024, "{disk}");
+    }
+}

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -24,9 +24,11 @@ struct MachineSockets {
 }
 
 impl MachineSockets {
-    fn new() -> io::Result<Self> {
+    /// Makes the pairs. Sending the request waits for QEMU no longer than `patience`.
+    fn new(patience: Duration) -> io::Result<Self> {
         let ((a, w), (b, x)) = (UnixStream::pair()?, UnixStream::pair()?);
         let ((c, y), (d, z)) = (UnixStream::pair()?, UnixStream::pair()?);
+        b.set_write_timeout(Some(patience))?;
         let sockets = Self { near: [a, b, c, d], far: [w, x, y, z] };
         for socket in &sockets.far {
             // QEMU inherits it.
@@ -56,7 +58,7 @@ pub(super) struct MachineRemains {
 
 impl Machine {
     pub(super) fn start(plan: &MachinePlan, disks: &MachineDisks) -> Result<Self, GuestHalt> {
-        let sockets = MachineSockets::new().map_err(GuestHalt::at("sockets"))?;
+        let sockets = MachineSockets::new(plan.limits.boot).map_err(GuestHalt::at("sockets"))?;
         let mut qemu = Command::new(&plan.programs.qemu);
         qemu.args(arguments(plan, disks, &sockets));
         // The tool's environment must not reach QEMU.

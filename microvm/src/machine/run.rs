@@ -1,5 +1,7 @@
 //! One run from its plan to its report. Files are copied to `/out` only after QEMU is gone.
 
+use std::fmt::Display;
+
 use super::course::GuestCourse;
 use super::disks::MachineDisks;
 use super::plan::MachinePlan;
@@ -28,12 +30,17 @@ fn attempt(plan: &MachinePlan, report: &mut MachineReport) -> Result<(), GuestHa
     let limits = plan.limits;
     let followed = GuestCourse::new(&machine.control, limits, report).follow(machine.started);
     let remains = machine.stop();
-    if let Err(mut halt) = followed {
-        add_causes(&mut halt, &remains, sent.err());
+    let ended = match followed {
+        Ok(entries) => collect(plan, &disks, entries, report),
+        Err(mut halt) => {
+            add_causes(&mut halt, &remains, sent.err());
+            Err(halt)
+        }
+    };
+    if ended.is_err() {
         report.keep_texts(&remains.console, &remains.messages);
-        return Err(halt);
     }
-    collect(plan, &disks, report)
+    ended
 }
 
 /// Adds the facts that say why QEMU is gone.
@@ -52,23 +59,33 @@ fn add_causes(halt: &mut GuestHalt, remains: &MachineRemains, unsent: Option<std
     }
 }
 
-/// Copies the guest's files to `/out`.
+/// Copies the guest's files to `/out`. The guest reported `entries` of them.
 fn collect(
     plan: &MachinePlan,
     disks: &MachineDisks,
+    entries: u64,
     report: &mut MachineReport,
 ) -> Result<(), GuestHalt> {
     let mut disk = disks.open_output()?;
-    let archive = OutArchive::read(&mut disk, plan.limits.archive()).map_err(|error| {
-        let outcome = match error {
-            ArchiveError::Refused { .. } => GuestOutcome::BadArchive,
-            ArchiveError::Unreadable(_) => GuestOutcome::WrapperFailed,
-        };
-        GuestHalt::new(outcome, format!("archive of the guest: {error}"))
-    })?;
+    let archive =
+        OutArchive::read(&mut disk, plan.limits.archive()).map_err(|error| match error {
+            ArchiveError::Refused { .. } => bad_archive(error),
+            ArchiveError::Unreadable(_) => GuestHalt::at("archive of the guest")(error),
+        })?;
+    let found = u64::try_from(archive.entries().len()).unwrap_or(u64::MAX);
+    if found != entries {
+        return Err(bad_archive(format!("it has entries: {found}; the guest reported {entries}")));
+    }
     let mut out = OutDirectory::open(&plan.out_dir).map_err(GuestHalt::at("open /out"))?;
+    if let Some(name) = out.reserved(&archive).map_err(GuestHalt::at("read /out"))? {
+        return Err(bad_archive(format!("{name:?}: the name is reserved")));
+    }
     out.write(&archive, &mut disk).map_err(GuestHalt::at("copy to /out"))?;
-    report.entries = u64::try_from(archive.entries().len()).unwrap_or(u64::MAX);
+    report.entries = found;
     report.bytes = archive.bytes();
     Ok(())
+}
+
+fn bad_archive(why: impl Display) -> GuestHalt {
+    GuestHalt::new(GuestOutcome::BadArchive, format!("archive of the guest: {why}"))
 }

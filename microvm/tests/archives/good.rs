@@ -42,7 +42,7 @@ fn written() -> Vec<u8> {
     writer.file("\u{e9} \u{4e2d}", 0, false, &mut &b""[..]).unwrap();
     writer.directory(&"d".repeat(120)).unwrap_err();
     writer.directory(&"d".repeat(100)).unwrap();
-    writer.finish().unwrap().0
+    writer.finish().unwrap()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_long_name_is_split_at_a_slash() {
     assert!(!TarWriter::<Vec<u8>>::fits(&format!("{}/{name}", "e".repeat(120))));
     let mut writer = TarWriter::new(Vec::new());
     writer.file(&name, 0, false, &mut &b""[..]).unwrap();
-    let error = OutArchive::read(&mut Cursor::new(writer.finish().unwrap().0), LIMITS).unwrap_err();
+    let error = OutArchive::read(&mut Cursor::new(writer.finish().unwrap()), LIMITS).unwrap_err();
     assert!(error.to_string().contains("no-parent"), "{error}");
 }
 
@@ -80,7 +80,7 @@ fn a_short_file_ends_the_writer() {
 
 #[test]
 fn an_empty_archive_is_good() {
-    let bytes = TarWriter::new(Vec::new()).finish().unwrap().0;
+    let bytes = TarWriter::new(Vec::new()).finish().unwrap();
     let archive = OutArchive::read(&mut Cursor::new(bytes), LIMITS).unwrap();
     assert!(archive.entries().is_empty());
 }
@@ -98,18 +98,22 @@ fn an_existing_file_is_never_replaced() {
     fs::write(place.0.join("run"), "mine").unwrap();
     let mut disk = Cursor::new(written());
     let archive = OutArchive::read(&mut disk, LIMITS).unwrap();
+    assert_eq!(OutDirectory::open(&place.0).unwrap().reserved(&archive).unwrap(), Some("run"));
     let error = OutDirectory::open(&place.0).unwrap().write(&archive, &mut disk).unwrap_err();
     assert!(error.to_string().starts_with("\"run\": "), "{error}");
     assert_eq!(fs::read(place.0.join("run")).unwrap(), b"mine");
 }
 
 #[test]
-fn an_existing_link_is_never_followed() {
+fn an_existing_link_is_never_replaced() {
     let (place, outside) = (TestPlace::new("link"), TestPlace::new("outside"));
     symlink(&outside.0, place.0.join("d")).unwrap();
     let mut disk = Cursor::new(written());
     let archive = OutArchive::read(&mut disk, LIMITS).unwrap();
-    assert!(OutDirectory::open(&place.0).unwrap().write(&archive, &mut disk).is_err());
+    let mut out = OutDirectory::open(&place.0).unwrap();
+    assert_eq!(out.reserved(&archive).unwrap(), Some("d"));
+    assert!(out.write(&archive, &mut disk).is_err());
     assert_eq!(fs::read_dir(&outside.0).unwrap().count(), 0);
-    assert!(OutDirectory::open(&place.0.join("d")).is_err(), "the top is a link");
+    let out = OutDirectory::open(&outside.0).unwrap();
+    assert_eq!(out.reserved(&archive).unwrap(), None);
 }

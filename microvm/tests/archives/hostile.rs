@@ -1,15 +1,20 @@
 //! Hostile archives, each with the reason of its refusal.
 
-use std::io::Cursor;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use toolexec_microvm::{ArchiveError, ArchiveFault, ArchiveLimits, OutArchive};
 
 use crate::tar_bytes::{BLOCK, changed, disk, entry, header, put};
 
-const LIMITS: ArchiveLimits = ArchiveLimits { entries: 8, bytes: 4096 };
+/// A little more than 15 pages are 16.
+const LIMITS: ArchiveLimits = ArchiveLimits { entries: 8, bytes: 15 * 4096 + 1 };
 
 fn fault(disk: Vec<u8>) -> ArchiveFault {
-    match OutArchive::read(&mut Cursor::new(disk), LIMITS) {
+    fault_of(&mut Cursor::new(disk))
+}
+
+fn fault_of(disk: &mut (impl Read + Seek)) -> ArchiveFault {
+    match OutArchive::read(disk, LIMITS) {
         Err(ArchiveError::Refused { fault, entry }) => {
             assert!(!entry.is_empty() && !entry.contains('\n'), "{entry:?}");
             fault
@@ -39,6 +44,26 @@ fn kinds() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
         ("long link of GNU", kind(b'K'), ArchiveFault::Extension),
         ("extended header", kind(b'x'), ArchiveFault::Extension),
         ("global header", kind(b'g'), ArchiveFault::Extension),
+    ]
+}
+
+/// Headers that are correct, but that the guest's writer does not write.
+fn forms() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
+    let form = |at, bytes: &[u8]| {
+        let header = changed(b"b", b'0', b"00000000000", |block| put(block, at, bytes));
+        disk(&[entry(b"a", b'5', b""), header])
+    };
+    let directory = changed(b"a", b'5', b"00000000000", |block| put(block, 100, b"0000700"));
+    vec![
+        ("mode of another writer", form(100, b"0000600"), ArchiveFault::Form),
+        ("mode with blanks", form(100, b"0644   "), ArchiveFault::Form),
+        ("size with blanks", form(124, b"0          "), ArchiveFault::Form),
+        ("short name in two fields", form(345, b"a"), ArchiveFault::Form),
+        ("target of a link", form(157, b"/etc"), ArchiveFault::Form),
+        ("number of a device", form(329, b"0000001"), ArchiveFault::Form),
+        ("bytes after the prefix", form(500, b"x"), ArchiveFault::Form),
+        ("private directory", disk(&[directory]), ArchiveFault::Form),
+        ("size of 64 GiB", disk(&[header(b"a", b'0', b"777777777777")]), ArchiveFault::Form),
     ]
 }
 
@@ -74,7 +99,9 @@ fn numbers() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
     let no_mode = changed(b"a", b'0', b"00000000000", |block| put(block, 100, b"-000644"));
     let magic = changed(b"a", b'0', b"00000000000", |block| put(block, 257, b"ustar  \0"));
     let many: Vec<_> = (0..9).map(|it| file(format!("f{it}").as_bytes())).collect();
-    let large = |name: &[u8]| entry(name, b'0', &[7; 2500]);
+    // Four files of four pages each, the last with one byte, and one byte more.
+    let large = |name: &[u8]| entry(name, b'0', &[7; 3 * 4096 + 1]);
+    let full = [large(b"a"), large(b"b"), large(b"c"), large(b"d"), file(b"e")];
     vec![
         ("wrong checksum", disk(&[checksum]), ArchiveFault::Checksum),
         ("not a header", disk(&[vec![0xaa; BLOCK]]), ArchiveFault::Checksum),
@@ -84,11 +111,11 @@ fn numbers() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
         ("size without digits", sized(b""), ArchiveFault::Number),
         ("size in base 256", sized(b"\x80\0\0\0\0\0\0\0\0\0\x10\0"), ArchiveFault::Number),
         ("negative size", sized(b"-0000000001"), ArchiveFault::Number),
-        ("size of 64 GiB", sized(b"777777777777"), ArchiveFault::BeyondDisk),
+        ("size of 8 GiB", sized(b"77777777777"), ArchiveFault::BeyondDisk),
         ("size beyond the disk", sized(b"00000100000"), ArchiveFault::BeyondDisk),
         ("directory with content", disk(&[entry(b"a", b'5', b"x")]), ArchiveFault::DirectorySize),
         ("too many entries", disk(&many), ArchiveFault::TooMany),
-        ("too many bytes", disk(&[large(b"a"), large(b"b")]), ArchiveFault::TooLarge),
+        ("too many bytes", disk(&full), ArchiveFault::TooLarge),
     ]
 }
 
@@ -106,7 +133,7 @@ fn ends() -> Vec<(&'static str, Vec<u8>, ArchiveFault)> {
 
 #[test]
 fn each_hostile_archive_has_its_reason() {
-    let archives = [kinds(), names(), numbers(), ends()].concat();
+    let archives = [kinds(), forms(), names(), numbers(), ends()].concat();
     assert!(archives.len() >= 30, "{}", archives.len());
     for (name, disk, wanted) in archives {
         assert_eq!(fault(disk), wanted, "{name}");
@@ -115,7 +142,7 @@ fn each_hostile_archive_has_its_reason() {
 
 #[test]
 fn each_fault_has_an_archive() {
-    let archives = [kinds(), names(), numbers(), ends()].concat();
+    let archives = [kinds(), forms(), names(), numbers(), ends()].concat();
     for fault in ArchiveFault::ALL {
         assert!(archives.iter().any(|(_, _, wanted)| wanted == fault), "{fault}");
     }
@@ -124,8 +151,49 @@ fn each_fault_has_an_archive() {
 #[test]
 fn entries_are_refused_at_the_limit() {
     let name = |it: u32| format!("{it:07}");
-    let many: Vec<_> = (0..20_000).map(|it| header(name(it).as_bytes(), b'5', b"0")).collect();
-    assert_eq!(fault(disk(&many)), ArchiveFault::TooMany);
+    let header = |it| header(name(it).as_bytes(), b'5', b"00000000000");
+    let many: Vec<_> = (0..20_000).map(header).collect();
+    let mut disk = CountedDisk { disk: Cursor::new(disk(&many)), reads: 0 };
+    assert_eq!(fault_of(&mut disk), ArchiveFault::TooMany);
+    assert_eq!(disk.reads, 9, "the first header above the limit is the last");
+}
+
+/// A disk that counts how often it is read.
+struct CountedDisk {
+    disk: Cursor<Vec<u8>>,
+    reads: u32,
+}
+
+impl Read for CountedDisk {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reads += 1;
+        self.disk.read(buffer)
+    }
+}
+
+impl Seek for CountedDisk {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.disk.seek(place)
+    }
+}
+
+#[test]
+fn owners_and_times_are_free() {
+    let places = [(108, 8), (116, 8), (136, 12), (265, 32), (297, 32)];
+    for (at, bytes) in places {
+        let value = vec![b'7'; bytes];
+        let header = changed(b"a", b'0', b"00000000000", |block| put(block, at, &value));
+        let archive = OutArchive::read(&mut Cursor::new(disk(&[header])), LIMITS).unwrap();
+        assert_eq!(archive.entries().len(), 1, "{at}");
+    }
+}
+
+#[test]
+fn files_may_fill_their_pages() {
+    let file = |name: &[u8]| entry(name, b'0', &[7; 3 * 4096 + 1]);
+    let full = disk(&[file(b"a"), file(b"b"), file(b"c"), file(b"d")]);
+    let archive = OutArchive::read(&mut Cursor::new(full), LIMITS).unwrap();
+    assert_eq!(archive.bytes(), 4 * (3 * 4096 + 1));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(crate) fn changed(
 ) -> Vec<u8> {
     let mut block = vec![0; BLOCK];
     put(&mut block, 0, name);
-    put(&mut block, 100, b"0000644");
+    put(&mut block, 100, if kind == b'5' { b"0000755" } else { b"0000644" });
     put(&mut block, 108, b"0000000");
     put(&mut block, 116, b"0000000");
     put(&mut block, 124, size);

@@ -96,8 +96,20 @@ fn a_hostile_archive_is_refused_whole() {
     let end = scene.run("send started\narchive bad.tar\nsend ended\nsend written\n");
     end.assert(122, "bad-archive");
     assert!(end.reason().contains("checksum"), "{}", end.reason());
+    assert!(end.report["console"].is_string(), "{}", end.report);
+    assert!(end.report["qemu_messages"].is_string(), "{}", end.report);
     assert_eq!(scene.out(), Vec::<String>::new());
     assert_eq!(end.report["exit_code"], 5, "the guest had reported it");
+}
+
+#[test]
+fn an_archive_with_other_entries_than_reported_is_refused() {
+    let scene = WrapperScene::new("entries");
+    scene.message("written", &GuestMessage::Written { entries: 2, left_out: 0 });
+    let end = scene.run("send started\narchive good.tar\nsend ended\nsend written\n");
+    end.assert(122, "bad-archive");
+    assert!(end.reason().ends_with("it has entries: 1; the guest reported 2"), "{}", end.reason());
+    assert_eq!(scene.out(), Vec::<String>::new());
 }
 
 #[test]
@@ -105,7 +117,9 @@ fn a_file_that_exists_in_out_is_not_replaced() {
     let scene = WrapperScene::new("exists");
     scene.write("out/result", b"mine");
     let end = scene.run("send started\narchive good.tar\nsend ended\nsend written\n");
-    end.assert(120, "wrapper-failed");
+    end.assert(122, "bad-archive");
+    assert!(end.reason().ends_with("\"result\": the name is reserved"), "{}", end.reason());
+    assert!(end.report["console"].is_string(), "{}", end.report);
     assert_eq!(std::fs::read(scene.path("out/result")).unwrap(), b"mine");
 }
 

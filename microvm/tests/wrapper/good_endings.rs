@@ -7,6 +7,9 @@ use toolexec_microvm::{GuestMessage, GuestToolEnd, GuestToolUsage};
 
 use crate::scene::WrapperScene;
 
+/// The guest has archived an empty `/out`.
+const NOTHING: GuestMessage = GuestMessage::Written { entries: 0, left_out: 0 };
+
 #[test]
 fn files_output_and_status_of_the_tool_arrive() {
     let scene = WrapperScene::new("good");
@@ -37,6 +40,7 @@ fn a_signal_is_128_and_its_number() {
     let scene = WrapperScene::new("signal");
     let killed = GuestMessage::Ended(GuestToolEnd::Signalled(9), GuestToolUsage::default());
     scene.message("ended", &killed);
+    scene.message("written", &NOTHING);
     let end = scene.run("send started\nsend ended\nsend written\n");
     end.assert(137, "ended");
     assert_eq!(end.report["signal"], 9);
@@ -45,6 +49,7 @@ fn a_signal_is_128_and_its_number() {
 #[test]
 fn much_output_arrives_whole() {
     let scene = WrapperScene::new("output");
+    scene.message("written", &NOTHING);
     let end =
         scene.run("send started\nhead -c 3000000 /dev/zero >&$out\nsend ended\nsend written\n");
     end.assert(5, "ended");
@@ -69,8 +74,21 @@ fn a_probe_starts_no_tool() {
     let scene = WrapperScene::new("probe");
     let done = GuestMessage::Ended(GuestToolEnd::Exited(0), GuestToolUsage::default());
     scene.message("ended", &done);
-    let end = scene.probe("send started\nsend ended\nsend written\n");
-    end.assert(0, "ended");
-    assert_eq!(end.report["qemu_version"], "QEMU emulator version 0 (fake)");
-    assert_eq!(end.report["guest_kernel"], "6.1.0-test");
+    scene.message("written", &NOTHING);
+    let body = "stat -c %a \"${disk%/*}\" >$here/mode\nsend started\nsend ended\nsend written\n";
+    for _ in 0..2 {
+        let end = scene.probe(body);
+        end.assert(0, "ended");
+        assert_eq!(end.report["qemu_version"], "QEMU emulator version 0 (fake)");
+        assert_eq!(end.report["guest_kernel"], "6.1.0-test");
+        assert_eq!(fs::read_to_string(scene.path("mode")).unwrap(), "700\n");
+        assert_eq!(scene.probes_left(), 0);
+    }
+}
+
+#[test]
+fn a_probe_that_fails_leaves_no_directory() {
+    let scene = WrapperScene::new("probe-fails");
+    scene.probe("exit 1\n").assert(121, "qemu-exited");
+    assert_eq!(scene.probes_left(), 0);
 }

@@ -51,7 +51,7 @@ impl WrapperScene {
         scene.message("written", &GuestMessage::Written { entries: 1, left_out: 0 });
         let mut writer = TarWriter::new(Vec::new());
         writer.file("result", 4, false, &mut &b"good"[..]).unwrap();
-        scene.write("good.tar", &writer.finish().unwrap().0);
+        scene.write("good.tar", &writer.finish().unwrap());
         scene
     }
 
@@ -71,6 +71,12 @@ impl WrapperScene {
     pub(crate) fn out(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("out")).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    /// Returns how many directories of probes are left.
+    pub(crate) fn probes_left(&self) -> usize {
+        let names = fs::read_dir(&self.top).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_str().unwrap().starts_with("toolexec-microvm-")).count()
     }
 
     /// Runs the wrapper against a guest that does what `body` says.

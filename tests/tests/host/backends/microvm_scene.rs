@@ -17,7 +17,7 @@ const FILES: [&str; 4] = ["kernel", "initrd", "root-python", "root-shell"];
 const HOST_PROGRAMS: [&str; 2] = ["/usr/bin/qemu-system-x86_64", "/usr/bin/mkfs.erofs"];
 
 /// Enough for a guest of 198 MiB and 10 MiB in `/out`, with the policy of this bench.
-pub(super) const MEMORY_MB: u32 = 320;
+pub(super) const MEMORY_MB: u32 = 384;
 /// The guest's time to start: other tests run beside.
 pub(super) const BOOT_SEC: u32 = 60;
 
