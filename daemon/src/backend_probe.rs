@@ -3,6 +3,7 @@
 //! that a backend works here.
 
 mod machine;
+mod model;
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -10,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use model::{Language, Outcome};
+use ::model::{Language, Outcome};
 use policies::{
     BackendForm, BackendRule, CODE_FILE, INPUTS_FILE, InstalledBackend, Policy, RESULT_FILE,
     code_arguments,
@@ -22,6 +23,7 @@ use sandbox::plan::{
 };
 use spool::write_input;
 
+use self::model::ProbeCommand;
 use crate::environment_digests::DigestCache;
 use crate::probe::HostFault;
 use crate::{runtimes, system};
@@ -101,15 +103,6 @@ fn probe(
     let digests: Vec<String> =
         digests.map(|file| format!("{}, sha256 {}", file.path.display(), file.sha256)).collect();
     Ok(format!("{}: {found}{}", rule.kind(), digests.join("; ")))
-}
-
-/// The command of a probe, without its program.
-struct ProbeCommand {
-    words: Vec<String>,
-    /// The name below `/out` of the file that says what happened.
-    result: &'static str,
-    proc_view: ProcView,
-    limits: Limits,
 }
 
 fn code_command() -> ProbeCommand {

@@ -40,7 +40,7 @@ fn run(options: GuestRunOptions) -> u8 {
 fn probe(options: GuestProbeOptions) -> u8 {
     let GuestProbeOptions { machine, report } = options;
     perform(&report, || {
-        let directory = ProbeDirectory::make(machine.work())?;
+        let directory = ProbeScratch::make(machine.work())?;
         let mut plan = machine.probe_plan(directory.empty());
         plan.work.clone_from(&directory.0);
         let mut report = run_guest(&plan);
@@ -50,9 +50,9 @@ fn probe(options: GuestProbeOptions) -> u8 {
 }
 
 /// The new directory of a probe, which other users cannot read. Dropping it deletes it.
-struct ProbeDirectory(PathBuf);
+struct ProbeScratch(PathBuf);
 
-impl ProbeDirectory {
+impl ProbeScratch {
     fn make(work: &Path) -> io::Result<Self> {
         let path = work.join(format!("toolexec-microvm-{}", std::process::id()));
         let named =
@@ -69,7 +69,7 @@ impl ProbeDirectory {
     }
 }
 
-impl Drop for ProbeDirectory {
+impl Drop for ProbeScratch {
     fn drop(&mut self) {
         // The report is more important than a directory that stays.
         drop(fs::remove_dir_all(&self.0));

@@ -16,10 +16,10 @@ mod protocol;
 mod report;
 
 #[cfg(test)]
+mod directory_for_tests;
+#[cfg(test)]
 #[path = "../../tests/src/skip.rs"]
 pub mod skip;
-#[cfg(test)]
-mod test_directory;
 
 pub use accelerator::GuestAccelerator;
 pub use archive::{

@@ -1,4 +1,4 @@
-//! What runs the tool of a request inside the sandbox, if the sandbox alone does not.
+//! The backend that runs the tool of a request inside the sandbox, if it is not the sandbox alone.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -200,7 +200,7 @@ fn an_interpreter_makes_no_patches() {
     let patch = request(&[
         ("inputs: []", inputs.as_str()),
         ("outputs_expected: []", outputs),
-        ("python -c 'print(1 + 1)'", "python script.py"),
+        ("python -c 'print(1 + 1)'", "python /in/script.py"),
         ("## Input Files\n\nNone.", "## Input Files\n\n- /in/repo/\n- /in/script.py"),
         ("## Output Expectations\n\nNone.", "## Output Expectations\n\n- /out/changes.patch"),
         (LANGUAGE, language.as_str()),

@@ -4,7 +4,7 @@ use policies::{BackendRule, InstalledBackend, MACHINE_REPORT_FILE, MicrovmRule, 
 use records::{GuestEnding, GuestReport};
 use sandbox::plan::{Limits, ProcView};
 
-use super::ProbeCommand;
+use super::model::ProbeCommand;
 
 const MIB: u64 = 1 << 20;
 /// A guest without a tool needs no more.

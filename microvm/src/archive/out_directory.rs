@@ -112,7 +112,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::test_directory::TestDirectory;
+    use crate::directory_for_tests::TestDirectory;
 
     #[test]
     fn an_existing_link_is_never_followed() {

@@ -101,7 +101,7 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_directory::TestDirectory;
+    use crate::directory_for_tests::TestDirectory;
 
     #[test]
     fn a_device_is_found_by_its_whole_attribute() {

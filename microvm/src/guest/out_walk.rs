@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::archive::{ArchiveEntryKind, ArchiveLimits, OutArchive};
-    use crate::test_directory::TestDirectory;
+    use crate::directory_for_tests::TestDirectory;
 
     fn archive(place: &TestDirectory, free: u64) -> (OutArchive, Vec<GuestMessage>) {
         let walk = OutArchiveWalk::new(place.path(), free, Vec::new());

@@ -24,11 +24,11 @@ struct MachineSockets {
 }
 
 impl MachineSockets {
-    /// Makes the pairs. Sending the request waits for QEMU no longer than `patience`.
-    fn new(patience: Duration) -> io::Result<Self> {
+    /// Makes the pairs. Sending the request waits for QEMU no longer than `timeout`.
+    fn new(timeout: Duration) -> io::Result<Self> {
         let ((a, w), (b, x)) = (UnixStream::pair()?, UnixStream::pair()?);
         let ((c, y), (d, z)) = (UnixStream::pair()?, UnixStream::pair()?);
-        b.set_write_timeout(Some(patience))?;
+        b.set_write_timeout(Some(timeout))?;
         let sockets = Self { near: [a, b, c, d], far: [w, x, y, z] };
         for socket in &sockets.far {
             // QEMU inherits it.

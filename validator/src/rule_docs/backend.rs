@@ -59,14 +59,13 @@ pub(super) static MISMATCH: RuleDoc = RuleDoc {
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Text, DecidedBy::Policy],
     source: "tool-request schema of later date, backend; tool-exec policy, Backend monty",
-    why: "An interpreter has no processes, network, environments or patches. Code in a request \
-          has no files either; a script has its inputs and outputs. A virtual machine runs only \
-          commands of its root images, without a network. A request that needs anything else \
-          could not run as approved.",
-    remedy: "For code, leave `inputs` and `outputs_expected` empty. For a script, write `python` \
-             and the name of an input. Write `network: none` and `language: python`, or name \
-             another backend. For a virtual machine, write a `## Command` whose first word the \
-             policy offers, and `network: none`.",
+    why: "An interpreter has no processes, network, environments or patches, and code in a \
+          request has no files either. A virtual machine runs only commands of its root images, \
+          without a network. A request that needs anything else could not run as approved.",
+    remedy: "For code, leave `inputs` and `outputs_expected` empty; for a script, write `python` \
+             and the name of an input; for a virtual machine, write a `## Command` whose first \
+             word the policy offers. Write `network: none`, and `language: python` for an \
+             interpreter. Else name another backend.",
     examples: &[
         rejected(
             "an input file",

@@ -1,4 +1,4 @@
-//! Files that other users can change or replace are refused, wherever a link leads, and a path that
+//! Files that other users can change or replace are refused, also behind a link, and a path that
 //! cannot be used says why.
 
 use std::fs::{File, Permissions};
