@@ -33,8 +33,8 @@ pub(crate) enum LintFormat {
 #[command(after_help = "\
 Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
 
-Code of the backend `monty` is compiled by toolexec-monty, if it is installed beside this program or
-in /usr/libexec/toolexec; it is not run.
+Code of the backend `monty` is compiled by toolexec-monty, and not run, if that is installed beside
+this program or in /usr/libexec/toolexec.
 The human format shows place and fix of the first 100 violations of a file; the other formats
 contain all.
 Exit status: 0 every file is valid; 2 at least one is invalid; 3 at least one cannot be read, or a
