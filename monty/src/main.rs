@@ -2,8 +2,8 @@
 //!
 //! SECURITY. This program runs untrusted code, inside the sandbox, and relies on the sandbox for
 //! everything that a defect of the interpreter would reach. The interpreter itself opens no file
-//! and no socket: it asks its host, and this program answers only file operations below `/in`,
-//! which are read-only, and `/out`. It has no host functions, clock, environment or network.
+//! and no socket: it asks its host, which is this program. A script gets only file operations: it
+//! reads `/in`, and reads and writes `/out`. Code gets no clock, environment or network.
 //!
 //! Every limit is reported on standard error, where the code cannot write. The code can raise the
 //! exceptions of a limit itself, so a reader must trust that report no more than the output.

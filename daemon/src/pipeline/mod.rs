@@ -4,6 +4,8 @@
 mod admission;
 mod backend;
 mod environment;
+#[cfg(test)]
+mod finished_tests;
 mod machine;
 mod model;
 mod patch;

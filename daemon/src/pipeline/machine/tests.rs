@@ -2,8 +2,8 @@
 
 use policies::VmAccelerator;
 use sandbox::outcome::OutcomeFacts;
-use sandbox::report::{Accounting, CollectedOutput, Stream};
 
+use super::super::finished_tests::{QUIET, finished_with};
 use super::*;
 
 const MACHINE_MEMORY_MB: u64 = 192;
@@ -19,26 +19,13 @@ fn machine() -> GrantedMachine {
 }
 
 fn finished() -> FinishedRun {
-    let stream = Stream { kept_bytes: 0, produced_bytes: 0, sha256: [0; 32] };
-    FinishedRun {
-        facts: OutcomeFacts {
-            tool: Some(ToolEnd::Exited(120)),
-            killed: None,
-            oom_kills: 0,
-            pids_limit_hit: true,
-            out_full: true,
-            file_full: true,
-            output_rejected: false,
-            collected_all: true,
-        },
-        denied: Vec::new(),
-        violation: None,
-        accounting: Accounting::default(),
-        stdout: stream,
-        stderr: stream,
-        collected: CollectedOutput { complete: true, ..CollectedOutput::default() },
-        lost: None,
-    }
+    finished_with(OutcomeFacts {
+        tool: Some(ToolEnd::Exited(120)),
+        pids_limit_hit: true,
+        out_full: true,
+        file_full: true,
+        ..QUIET
+    })
 }
 
 /// A report with these changed or added members.

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use model::{Outcome, Sha256};
 use sandbox::outcome::{OutcomeFacts, ToolEnd};
-use sandbox::report::{Accounting, Stream};
 use validator::Code;
 
+use super::super::finished_tests::{QUIET, finished_with};
 use super::fit::CopySize;
 use super::*;
 
@@ -165,26 +165,7 @@ fn a_patch_replaces_no_file() {
 
 /// Returns a run that ended with this status and was collected completely.
 fn finished(status: u8) -> FinishedRun {
-    let stream = Stream { kept_bytes: 0, produced_bytes: 0, sha256: [0; 32] };
-    FinishedRun {
-        facts: OutcomeFacts {
-            tool: Some(ToolEnd::Exited(status)),
-            killed: None,
-            oom_kills: 0,
-            pids_limit_hit: false,
-            out_full: false,
-            file_full: false,
-            output_rejected: false,
-            collected_all: true,
-        },
-        denied: Vec::new(),
-        violation: None,
-        accounting: Accounting::default(),
-        stdout: stream,
-        stderr: stream,
-        collected: CollectedOutput { complete: true, ..CollectedOutput::default() },
-        lost: None,
-    }
+    finished_with(OutcomeFacts { tool: Some(ToolEnd::Exited(status)), ..QUIET })
 }
 
 #[test]
