@@ -28,7 +28,7 @@ pub(crate) enum MontyCommand {
     Run(PureRunOptions),
     /// Run a script file, which can read /in and write /out
     Script(ScriptRunOptions),
-    /// Print where monty cannot compile code, as a line of JSON
+    /// Print the first construct of code that monty refuses, as a line of JSON
     Check(CodeCheckOptions),
 }
 
@@ -94,6 +94,10 @@ impl ScriptRunOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct CodeCheckOptions {
+    /// Expect variables with these names, which may be those of missing built-in functions
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) variables: Vec<String>,
+
     /// The file with the code, at most 1 MiB; standard input if not given
     #[arg(value_name = "FILE")]
     pub(crate) code: Option<PathBuf>,

@@ -99,7 +99,7 @@ fn check_code(options: &CodeCheckOptions) -> Result<u8, MontyFailure> {
         Some(path) => PythonSource::open(path)?,
         None => PythonSource::read("standard input", io::stdin().lock())?,
     };
-    let Some(problem) = check(source) else { return Ok(SUCCESS) };
+    let Some(problem) = check(source, &options.variables) else { return Ok(SUCCESS) };
     let line = serde_json::to_string(&problem);
     let printed = line.map_err(io::Error::from).and_then(|line| {
         let mut out = io::stdout().lock();

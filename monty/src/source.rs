@@ -43,6 +43,11 @@ impl PythonSource {
         &self.name
     }
 
+    /// Returns the code.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Compiles the code. Each name becomes a variable, with its value in the same place.
     pub(crate) fn compile(self, names: Vec<String>) -> Result<MontyRun, MontyException> {
         // An assertion without a message fails without one, as in CPython.

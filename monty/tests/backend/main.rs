@@ -13,3 +13,4 @@ mod pure_code;
 mod script_files;
 mod scripts;
 mod support;
+mod tables;

@@ -148,10 +148,12 @@ fn check(file: &Path, rules: &LintRules) -> Result<LintedFile, Failure> {
     }
 }
 
-/// Returns what monty does not have of the code of a request. Notes that it was not asked.
+/// Returns what monty does not have of the code or of the script of a request. Notes that it was
+/// not asked.
 fn check_code(file: &Path, bytes: &[u8], name: &str) -> Option<Violation> {
     let request = as_approved(bytes, name, clock::now())?;
-    monty::check(&request).unwrap_or_else(|why| {
+    let text = String::from_utf8_lossy(bytes);
+    monty::check(file, &text, &request).unwrap_or_else(|why| {
         output::note(format_args!("{}: the code was not checked: {why}", human::name(file)));
         None
     })

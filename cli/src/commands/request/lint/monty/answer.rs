@@ -1,5 +1,4 @@
-//! Lets monty compile the code of a request, so that its author learns of a missing construct
-//! before an approval. The program has limits of its own, and never runs the code.
+//! The answer of `toolexec-monty check`. The program has limits of its own.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -9,48 +8,40 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde::Deserialize;
-use validator::{Code, PureCode, Request, Violation, Work};
 
-const PROGRAM: &str = "toolexec-monty";
+/// The name of the program.
+pub(super) const PROGRAM: &str = "toolexec-monty";
 const ANSWER_TIME: Duration = Duration::from_secs(20);
 const CPU_SEC_MAX: u64 = 10;
 const ADDRESS_SPACE_MAX: u64 = 1 << 30;
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
-/// The exit status if the code does not compile.
+/// The exit status if the code has a construct that monty refuses.
 const REFUSED: i32 = 1;
 
-/// The first construct that does not compile. Line and column count from 1.
+/// The first construct that monty refuses. Line and column count from 1.
 #[derive(Deserialize)]
-struct CompileProblem {
-    line: usize,
-    column: usize,
-    message: String,
+pub(super) struct ConstructProblem {
+    pub(super) line: usize,
+    pub(super) column: usize,
+    pub(super) message: String,
 }
 
-/// Returns the first construct of a request's code that monty does not have. A request without
-/// code has none.
+/// Returns the first construct of the code that monty refuses. The code starts with these
+/// variables; the words of a command have room for all of them, because a request has.
 ///
 /// # Errors
 /// The reason why the code was not checked.
-pub(super) fn check(request: &Request) -> Result<Option<Violation>, String> {
-    let Work::Code(code) = request.work() else { return Ok(None) };
-    let program = daemon::find_program(PROGRAM)?;
-    let problem = compile(&program, code.text())?;
-    Ok(problem.map(|problem| violation(code, &problem)))
-}
-
-fn violation(code: &PureCode, problem: &CompileProblem) -> Violation {
-    let line = code.line().saturating_add(problem.line).saturating_sub(1);
-    let message = format!("code: monty does not compile it: {}", problem.message);
-    Violation::error(Code::CodeUnsupported, message)
-        .at(line, problem.column)
-        .hint("see docs/monty.md for the Python that monty has, or name another backend")
-}
-
-fn compile(program: &Path, code: &str) -> Result<Option<CompileProblem>, String> {
+pub(super) fn refused_construct(
+    program: &Path,
+    code: &str,
+    variables: &[&str],
+) -> Result<Option<ConstructProblem>, String> {
     let failed = |error: io::Error| format!("{}: {error}", program.display());
     let mut command = Command::new(program);
     command.arg("check").env_clear().current_dir("/");
+    if !variables.is_empty() {
+        command.arg("--variables").arg(variables.join(","));
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(failed)?;
     // It waits for the code meanwhile.

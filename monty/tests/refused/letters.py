@@ -1,0 +1,3 @@
+# no attribute 'maketrans'
+table = str.maketrans('abc', 'xyz')
+print('aabbcc'.translate(table))

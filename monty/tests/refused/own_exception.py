@@ -1,0 +1,9 @@
+# inheritance
+class EmptyTable(Exception):
+    pass
+
+
+try:
+    raise EmptyTable('no rows')
+except EmptyTable as error:
+    print(error)
