@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use model::escape_line;
+
 use super::course::GuestCourse;
 use super::disks::MachineDisks;
 use super::plan::MachinePlan;
@@ -9,6 +11,9 @@ use super::process::{Machine, MachineRemains};
 use crate::archive::{ArchiveError, OutArchive, OutDirectory};
 use crate::outcome::{GuestHalt, GuestOutcome};
 use crate::report::MachineReport;
+
+/// The characters of a line of the console that a reason repeats.
+const PANIC_CHARS_MAX: usize = 200;
 
 /// Runs a tool in a guest, and returns the report. The guest is dead when it returns.
 #[must_use]
@@ -57,6 +62,18 @@ fn add_causes(halt: &mut GuestHalt, remains: &MachineRemains, unsent: Option<std
     } else if let Some(error) = unsent {
         halt.reason.push_str(&format!(": send the request: {error}"));
     }
+    if let Some(panic) = kernel_panic(&remains.console) {
+        halt.reason.push_str(&format!("; the console has: {panic}"));
+    }
+}
+
+/// Returns the line of a console that names the reason of a panic. Other lines follow it.
+fn kernel_panic(console: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(console);
+    let at = text.find("Kernel panic")?;
+    let line = text.get(at..)?.lines().next()?;
+    let start: String = line.trim_end().chars().take(PANIC_CHARS_MAX).collect();
+    Some(escape_line(&start))
 }
 
 /// Copies the guest's files to `/out`. The guest reported `entries` of them.

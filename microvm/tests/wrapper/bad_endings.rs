@@ -60,6 +60,15 @@ fn a_machine_that_exits_says_why() {
 }
 
 #[test]
+fn a_panic_of_the_guest_is_named() {
+    let panic = "[ 1.0] Kernel panic - not syncing: no \\033init\\r\\n[ 1.1] Offset: none\\r\\n";
+    let body = format!("printf '{panic}' >&$console\n");
+    let end = fails("panic", &body, &[], 121, "qemu-exited");
+    let named = "; the console has: Kernel panic - not syncing: no \\u{1b}init";
+    assert!(end.reason().ends_with(named), "{}", end.reason());
+}
+
+#[test]
 fn nonsense_on_the_port_is_refused() {
     for (name, body, fault) in [
         ("garbage", "printf garbage >&$ctl", "magic"),

@@ -9,4 +9,7 @@
 
 mod bad_endings;
 mod good_endings;
+mod hostile_guests;
 mod scene;
+#[path = "../archives/tar_bytes.rs"]
+mod tar_bytes;

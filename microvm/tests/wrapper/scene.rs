@@ -69,8 +69,12 @@ impl WrapperScene {
 
     /// Returns the names in `/out`.
     pub(crate) fn out(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path("out")).unwrap();
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        sorted_names(&self.path("out"))
+    }
+
+    /// Returns the names beside `/out`.
+    pub(crate) fn names(&self) -> Vec<String> {
+        sorted_names(&self.top)
     }
 
     /// Returns how many directories of probes are left.
@@ -140,6 +144,14 @@ impl WrapperScene {
             stderr: text(&output.stderr),
         }
     }
+}
+
+fn sorted_names(place: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 impl Drop for WrapperScene {

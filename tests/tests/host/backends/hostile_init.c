@@ -1,5 +1,12 @@
-/* The first process of a hostile guest (microvm.rs). It writes an archive with a name outside of
-   /out onto the raw disk. With ARCHIVE it then reports a good end, otherwise nonsense. */
+/* The first process of a hostile guest (hostile_guest.rs). One of these names is defined:
+
+   ARCHIVE   writes to both read-only disks, archives a name outside of /out, and reports a good end
+   STATUS    sends nonsense in place of messages
+   FLOOD     prints 100 MB as the tool, and reports a good end
+   POWEROFF  switches the machine off while the tool runs
+   RESTART   restarts the machine before the tool starts: reboot=t is a triple fault
+   SILENT    sends no message
+*/
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,47 +29,50 @@ static void load_modules(void) {
     }
 }
 
-/* Returns the raw disk: the one with the serial number `out`. */
-static int raw_disk(void) {
+/* Returns the disk with a serial number. */
+static int disk_of(const char *name, int flags) {
     char path[64], serial[32];
     for (char letter = 'a'; letter <= 'c'; letter++) {
         snprintf(path, sizeof path, "/sys/block/vd%c/serial", letter);
         FILE *file = fopen(path, "r");
         if (!file) continue;
-        int found = fscanf(file, "%31s", serial) == 1 && strcmp(serial, "out") == 0;
+        int found = fscanf(file, "%31s", serial) == 1 && strcmp(serial, name) == 0;
         fclose(file);
         if (!found) continue;
         snprintf(path, sizeof path, "/dev/vd%c", letter);
-        return open(path, O_WRONLY);
+        return open(path, flags);
     }
     return -1;
 }
 
-/* Returns the first port of the serial device, whatever the number of the device. */
-static int control_port(void) {
+/* Returns a port of the serial device, which may have any number. */
+static int port_of(int number) {
     char path[64];
     for (int device = 0; device < 8; device++) {
-        snprintf(path, sizeof path, "/dev/vport%dp1", device);
+        snprintf(path, sizeof path, "/dev/vport%dp%d", device, number);
         int port = open(path, O_RDWR);
         if (port >= 0) return port;
     }
     return -1;
 }
 
-static void write_archive(int disk) {
+/* Writes an archive with one empty file, or an empty one. */
+static void write_archive(int disk, const char *name) {
     static unsigned char blocks[1536];
     unsigned sum = 0;
-    memcpy(blocks, "../evil", 7);
-    memcpy(blocks + 100, "0000644", 7);
-    memcpy(blocks + 108, "0000000", 7);
-    memcpy(blocks + 116, "0000000", 7);
-    memcpy(blocks + 124, "00000000000", 11);
-    memcpy(blocks + 136, "00000000000", 11);
-    memset(blocks + 148, ' ', 8);
-    blocks[156] = '0';
-    memcpy(blocks + 257, "ustar\0" "00", 8);
-    for (int i = 0; i < 512; i++) sum += blocks[i];
-    snprintf((char *)blocks + 148, 7, "%06o", sum);
+    if (name) {
+        memcpy(blocks, name, strlen(name));
+        memcpy(blocks + 100, "0000644", 7);
+        memcpy(blocks + 108, "0000000", 7);
+        memcpy(blocks + 116, "0000000", 7);
+        memcpy(blocks + 124, "00000000000", 11);
+        memcpy(blocks + 136, "00000000000", 11);
+        memset(blocks + 148, ' ', 8);
+        blocks[156] = '0';
+        memcpy(blocks + 257, "ustar\0" "00", 8);
+        for (int i = 0; i < 512; i++) sum += blocks[i];
+        snprintf((char *)blocks + 148, 7, "%06o", sum);
+    }
     write(disk, blocks, sizeof blocks);
     fsync(disk);
 }
@@ -75,25 +85,75 @@ static void send(int port, uint32_t kind, const void *payload, uint32_t length) 
     write(port, message, 12 + length);
 }
 
+static void send_start(int port) { send(port, 1, "\5\0\0\0" "6.1.0", 9); }
+
+static void send_end(int port, uint64_t entries) {
+    static const char ended[19];
+    uint64_t written[2] = {entries, 0};
+    send(port, 2, ended, sizeof ended);
+    send(port, 4, written, sizeof written);
+}
+
+/* Writes over the beginning of a disk, and says on the console what became of it. */
+static void overwrite(const char *name) {
+    static char block[4096];
+    int disk = disk_of(name, O_RDWR | O_SYNC);
+    int wrote = disk >= 0 && write(disk, block, sizeof block) > 0 && fsync(disk) == 0;
+    FILE *console = fopen("/dev/console", "w");
+    if (!console) return;
+    fprintf(console, "disk %s: %s\n", name, wrote ? "WRITTEN" : "read-only");
+    fclose(console);
+}
+
+static void print_much(void) {
+    static char block[1 << 16];
+    int port = port_of(2);
+    memset(block, 'x', sizeof block);
+    for (long done = 0; done < 100000000; done += sizeof block)
+        if (write(port, block, sizeof block) < 0) break;
+}
+
+static void misbehave(int disk, int port) {
+#if defined ARCHIVE
+    overwrite("root");
+    overwrite("in");
+    write_archive(disk, "../evil");
+    send_start(port);
+    send_end(port, 1);
+#elif defined STATUS
+    send_start(port);
+    write(port, "a shell of your host\n", 21);
+#elif defined FLOOD
+    write_archive(disk, NULL);
+    send_start(port);
+    print_much();
+    send_end(port, 0);
+#elif defined POWEROFF
+    send_start(port);
+    sleep(1);
+    reboot(RB_POWER_OFF);
+    reboot(RB_AUTOBOOT);
+#elif defined RESTART
+    reboot(RB_AUTOBOOT);
+#elif defined SILENT
+    puts("this guest says nothing");
+#else
+#error "name a mode"
+#endif
+}
+
 int main(void) {
     int disk = -1, port = -1;
+    setvbuf(stdout, NULL, _IONBF, 0);
     mount("dev", "/dev", "devtmpfs", 0, NULL);
     mount("sys", "/sys", "sysfs", 0, NULL);
     load_modules();
     for (int i = 0; i < 2000 && (disk < 0 || port < 0); i++, usleep(2000)) {
-        if (disk < 0) disk = raw_disk();
-        if (port < 0) port = control_port();
+        if (disk < 0) disk = disk_of("out", O_WRONLY);
+        if (port < 0) port = port_of(1);
     }
-    write_archive(disk);
     /* The host's side may not be connected yet. */
     usleep(500000);
-    send(port, 1, "\5\0\0\0" "6.1.0", 9);
-#ifdef ARCHIVE
-    static const char ended[19], written[16];
-    send(port, 2, ended, sizeof ended);
-    send(port, 4, written, sizeof written);
-#else
-    write(port, "a shell of your host\n", 21);
-#endif
+    misbehave(disk, port);
     for (;;) sleep(1);
 }

@@ -14,7 +14,8 @@ use super::scene::policy_text;
 
 const PROGRAM: &str = "toolexec-microvm";
 const FILES: [&str; 4] = ["kernel", "initrd", "root-python", "root-shell"];
-const HOST_PROGRAMS: [&str; 2] = ["/usr/bin/qemu-system-x86_64", "/usr/bin/mkfs.erofs"];
+const HOST_PROGRAMS: [&str; 3] =
+    ["/usr/bin/qemu-system-x86_64", "/usr/bin/mkfs.erofs", "/usr/bin/fsck.erofs"];
 
 /// Enough for a guest of 198 MiB and 10 MiB in `/out`, with the policy of this bench.
 pub(super) const MEMORY_MB: u32 = 384;
@@ -72,6 +73,23 @@ impl<'a> MachineBench<'a> {
         self.bench.scratch().file("policy.yaml", text)
     }
 
+    /// Makes another root image: that of `from`, with the changes that `add` makes in its tree.
+    pub(super) fn make_root(&self, name: &str, from: &str, add: impl FnOnce(&Path)) {
+        let tree = self.bench.scratch().path().join(format!("tree-{name}"));
+        fs::create_dir(&tree).unwrap();
+        let mut extract = Command::new("fsck.erofs");
+        extract.arg(format!("--extract={}", tree.display())).arg("--overwrite");
+        let extracted = extract.arg(self.file(&format!("root-{from}"))).output().unwrap();
+        assert!(extracted.status.success(), "{extracted:?}");
+        add(&tree);
+        let image = self.file(&format!("root-{name}"));
+        let mut make = Command::new("mkfs.erofs");
+        let made = make.args(["-T0", "--all-root"]).arg(&image).arg(&tree).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        fs::set_permissions(image, Permissions::from_mode(0o644)).unwrap();
+        fs::remove_dir_all(tree).unwrap();
+    }
+
     /// Runs a request, and returns its verified record.
     #[track_caller]
     pub(super) fn record(&self, request: &RequestText) -> Record {
@@ -116,6 +134,17 @@ pub(super) fn sort(rows: &str) -> RequestText {
     in_guest(RequestText::of("python", command).input("rows.txt", rows).output("sorted.txt"))
 }
 
-fn in_guest(request: RequestText) -> RequestText {
+/// A request that adds numbers with a program of its own, and prints the number of rows.
+pub(super) fn awk() -> RequestText {
+    let program = "{ total[$1] += $2 }\n\
+                   END {\n  for (name in total) print name, total[name] > \"/out/totals.txt\"\n  \
+                   print \"rows\", NR\n}\n";
+    let command = "awk -f /in/report.awk /in/rows.txt";
+    let request = RequestText::of("python", command).input("report.awk", program);
+    in_guest(request.input("rows.txt", "north 5\nsouth 3\nnorth 7\n").output("totals.txt"))
+}
+
+/// The same request, for a guest.
+pub(super) fn in_guest(request: RequestText) -> RequestText {
     request.edit("network: ", "backend: ERA\nnetwork: ").memory_mb(MEMORY_MB)
 }

@@ -1,0 +1,196 @@
+//! The cases of `tests/hostile` as the tools of two guests, which run side by side. The table says
+//! for each case what it must do in a plain sandbox, and what it did in the guest.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use toolexec_tests::hostile::{
+    BuiltCase, CaseDirectory, CaseTable, HostTargets, HostileCase, two_at_a_time,
+};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, list, skip, workspace};
+
+use super::super::microvm_scene::{MachineBench, in_guest};
+
+/// Enough for a guest of 151 MiB, less than any case tries to fill.
+const MEMORY_MB: u32 = 272;
+/// For the cases of a guest together, on a busy host.
+const TIME_SEC: u32 = 900;
+/// The words of the driver, and the outcomes of the case that replaces it at the end.
+const GUESTS: [(&str, &[&str]); 2] = [
+    ("attack limits- limits-sysv_messages", &["ok", "memory_limit"]),
+    ("attack not:limits- processes-kill_all", &["ok"]),
+];
+
+/// Cases that reach an object which a plain sandbox hides, or exceed a limit that only a plain
+/// sandbox has. In a guest the object belongs to the run.
+const OWN_OBJECTS: [(&str, &str); 11] = [
+    ("files/kallsyms", "names of the guest's kernel"),
+    ("files/kernel_command_line", "the command line of the guest's kernel"),
+    ("files/list_root", "the names in the root image"),
+    ("files/oom_score", "the order in which the guest kills the tool's processes"),
+    ("files/proc_pids", "the processes of the guest"),
+    ("files/uid_map", "the tool's own map, which the guest's kernel then refuses"),
+    ("identity/killed_first", "the order in which the guest kills the tool's processes"),
+    ("limits/file_bytes", "a file of 12 MiB in the tool's own /tmp"),
+    ("limits/pipes_hidden", "pipes, as many as the guest's kernel gives to one user"),
+    ("network/hosts_elsewhere", "nothing: the case expects the proxy's refusals"),
+    ("processes/kill_by_number", "the processes of the guest"),
+];
+
+#[test]
+fn every_attack_is_contained_in_a_guest() {
+    let test = "every_attack_is_contained_in_a_guest";
+    let bench = Bench::new();
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
+    let Some(place) = CaseDirectory::new() else {
+        return skip(test, "needs root: the cases are built in /opt");
+    };
+    let cases = HostileCase::all();
+    let Some(driver) = compiled_driver(place.path()) else {
+        return skip(test, "cc cannot link a static program; help: install gcc and libc6-dev");
+    };
+    let built = BuiltCase::all(&cases, &place);
+    scene.make_root("hostile", "python", |tree| add_cases(tree, &driver, &cases, &built));
+    let policy = hostile_policy(&scene);
+    let host = HostTargets::new();
+    let lines = two_at_a_time(&GUESTS, |guest| run(&scene, &policy, guest, &host));
+    let ends: BTreeMap<_, _> = lines.iter().flat_map(|lines| ends_in(lines)).collect();
+    let (texts, wrong) = judge_all(&cases, &ends);
+    print_table(&cases, texts);
+    assert_eq!(wrong, Vec::<String>::new());
+    bench.assert_nothing_left();
+}
+
+/// The end of a case, as the driver saw it.
+#[derive(Clone, Debug)]
+struct GuestCaseEnd {
+    /// The worst verdict that the case printed, or nothing.
+    verdict: String,
+    /// The driver ended it after six seconds.
+    late: bool,
+}
+
+/// The name of a case in the root image.
+fn file_name(case: &HostileCase) -> String {
+    let ending = if case.is_python() { ".py" } else { "" };
+    format!("{}{ending}", case.name.replace('/', "-"))
+}
+
+/// Compiles the driver. Returns `None` without a compiler.
+fn compiled_driver(place: &Path) -> Option<PathBuf> {
+    let driver = place.join("guest_driver");
+    let mut compile = Command::new(workspace().join("tests/hostile/compile"));
+    let source = workspace().join("tests/hostile/guest_driver.c");
+    let output = CliOutput::of(compile.arg(source).arg(&driver));
+    (output.code == Some(0)).then_some(driver)
+}
+
+fn add_cases(tree: &Path, driver: &Path, cases: &[HostileCase], built: &[BuiltCase]) {
+    let place = tree.join("hostile/cases");
+    fs::create_dir_all(&place).unwrap();
+    fs::copy(driver, tree.join("hostile/guest_driver")).unwrap();
+    for (case, built) in cases.iter().zip(built) {
+        let program = match built {
+            BuiltCase::Program(program) => program,
+            BuiltCase::Script => &case.path,
+            BuiltCase::Unavailable(why) => panic!("{}: {why}", case.name),
+        };
+        fs::copy(program, place.join(file_name(case))).unwrap();
+    }
+}
+
+/// The policy of the bench with the driver as a program. Few files may be in `/out`, so that a case
+/// reaches their number.
+fn hostile_policy(scene: &MachineBench<'_>) -> PathBuf {
+    let roots = ", roots: {hostile: {words: {attack: /hostile/guest_driver}}}";
+    let usual = fs::read_to_string(scene.policy(&scene.entry("tcg", roots))).unwrap();
+    let text = usual.replacen("out_inodes_max: 65536", "out_inodes_max: 1024", 1);
+    assert_ne!(text, usual);
+    scene.bench().scratch().file("hostile.yaml", text)
+}
+
+/// Runs the cases of one guest. Returns the lines of its output.
+fn run(
+    scene: &MachineBench<'_>,
+    policy: &Path,
+    (command, outcomes): &(&str, &[&str]),
+    host: &HostTargets,
+) -> Vec<String> {
+    // The cases read addresses of the host from their input.
+    let request = RequestText::of("python", command).input("script.py", host.case_input());
+    let request = in_guest(request).memory_mb(MEMORY_MB).time_sec(TIME_SEC);
+    let output = scene.run(&scene.bench().save(&request), policy);
+    let record = Record::of(&output);
+    assert!(outcomes.contains(&record.outcome()), "{command}: {} {output:#?}", record.outcome());
+    assert_eq!(list(&record.path.join("artifacts")), ["microvm.json"], "{command}");
+    scene.bench().toolexec(["verify".as_ref(), record.path.as_os_str()]).assert_code(0);
+    record.stdout().lines().map(str::to_owned).collect()
+}
+
+/// Returns the cases of one guest. The lines after the row `last` are the output of that case.
+fn ends_in(lines: &[String]) -> Vec<(String, GuestCaseEnd)> {
+    let mut ends = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Ok(row) = serde_json::from_str::<Value>(line) else { break };
+        if let Some(last) = row["last"].as_str() {
+            let printed = lines.get(at + 1..).unwrap_or_default();
+            let has = |word: &&str| printed.iter().any(|line| line == word);
+            let worst = ["ESCAPED", "UNLIMITED", "OPEN"].into_iter().find(has);
+            let verdict = worst.unwrap_or_default().to_owned();
+            ends.push((last.to_owned(), GuestCaseEnd { verdict, late: false }));
+            break;
+        }
+        let verdict = row["verdict"].as_str().unwrap().to_owned();
+        let end = GuestCaseEnd { verdict, late: row["late"] == true };
+        ends.push((row["case"].as_str().unwrap().to_owned(), end));
+    }
+    ends
+}
+
+/// Returns a text for the table for each case, and the cases that are not contained.
+fn judge_all(
+    cases: &[HostileCase],
+    ends: &BTreeMap<String, GuestCaseEnd>,
+) -> (Vec<String>, Vec<String>) {
+    let (mut texts, mut wrong) = (Vec::new(), Vec::new());
+    for case in cases {
+        let own = OWN_OBJECTS.iter().find(|(name, _)| *name == case.name).map(|(_, what)| *what);
+        let judged = match ends.get(&file_name(case)) {
+            Some(end) => judge(end, own),
+            None => Err("did not run".to_owned()),
+        };
+        if let Err(why) = &judged {
+            wrong.push(format!("{}: {why}", case.name));
+        }
+        texts.push(judged.unwrap_or_else(|why| format!("DIFFERS: {why}")));
+    }
+    (texts, wrong)
+}
+
+/// A call that succeeds is one of the guest's kernel: the boundary to the host is QEMU's.
+fn judge(end: &GuestCaseEnd, own: Option<&str>) -> Result<String, String> {
+    match (end.verdict.as_str(), own) {
+        ("ESCAPED" | "UNLIMITED", Some(what)) => Ok(format!("contained: {what}")),
+        ("ESCAPED" | "UNLIMITED", None) => Err(format!("it printed {}", end.verdict)),
+        ("CONTAINED", Some(_)) => Err("contained now: take it off the list".to_owned()),
+        ("OPEN", _) => Ok("contained: the guest's kernel answers".to_owned()),
+        _ if end.late => Ok("contained: ended by the driver".to_owned()),
+        _ => Ok("contained".to_owned()),
+    }
+}
+
+/// Prints the table, and writes it beside that of the plain sandbox.
+fn print_table(cases: &[HostileCase], texts: Vec<String>) {
+    let mut table = CaseTable::of(cases);
+    table.column("in the guest", texts);
+    let plain = "In a plain sandbox, `every_way_out_is_closed` expects the second column.";
+    table.note(plain.to_owned());
+    let text = table.markdown();
+    println!("{text}");
+    // target/<profile>/deps/<test>
+    let test = std::env::current_exe().unwrap();
+    fs::write(test.ancestors().nth(3).unwrap().join("hostile-microvm.txt"), text).unwrap();
+}
