@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daemon::{Daemon, DaemonParts, HostTrustStore, RecordLog, open_keys};
+use daemon::{BackendScope, Daemon, DaemonParts, HostTrustStore, RecordLog, open_keys};
 use model::{Language, UtcTime};
 use policies::Policy;
 use records::KeySource;
 use records::log::LogLocation;
 use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
-    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 use spool::{Spool, SpoolPaths};
 
@@ -142,7 +142,7 @@ fn host(top: &Path) -> Daemon {
         spool,
         egress: None,
         permissions: None,
-        caches: state.join("caches"),
+        backends: BackendScope::All,
     })
 }
 
@@ -190,6 +190,7 @@ fn plan(top: &Path, number: usize) -> (Plan, PathBuf) {
             proc_view: ProcView::Pid,
         },
         network: SandboxNetwork::Nothing,
+        device: SandboxDevice::Nothing,
         requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
     };
     let order = ExecSpec {

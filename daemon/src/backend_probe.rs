@@ -4,32 +4,25 @@
 
 mod machine;
 mod model;
+mod sandbox_run;
 
-use std::fs::{self, DirBuilder, File, Permissions};
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use ::model::{Language, Outcome};
 use policies::{
-    BackendForm, BackendRule, CODE_FILE, INPUTS_FILE, InstalledBackend, Policy, RESULT_FILE,
+    BackendForm, BackendRule, InstalledBackend, InstalledBackends, Policy, RESULT_FILE,
     code_arguments,
 };
 use sandbox::client::{Launcher, LauncherAddress};
-use sandbox::plan::{
-    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
-};
-use spool::write_input;
+use sandbox::plan::{Limits, ProcView};
 
-use self::model::ProbeCommand;
+pub(crate) use self::model::ProbeBench;
+
+use self::model::{CODE, ProbeCommand};
+use self::sandbox_run::run;
+use crate::accelerators::{AcceleratorEvidence, ProbedMachine};
 use crate::environment_digests::DigestCache;
-use crate::probe::HostFault;
-use crate::{runtimes, system};
+use crate::runtimes::{self, BackendScope, RuntimeSearch};
 
-const CODE: &str = "sum(rows)";
-const INPUTS: &str = "{\"rows\": [1, 2, 3]}";
 /// The whole result file.
 const RESULT: &str = "{\"type\":\"int\",\"value\":6}\n";
 const TIME_MS: u64 = 10_000;
@@ -47,57 +40,108 @@ pub struct BackendProbe {
     pub found: Result<String, String>,
 }
 
-/// Tries each backend of the policy. `staging` is the launcher's staging directory, and `caches` is
-/// that of the runtime caches.
+/// Tries each backend of the policy, and remembers in the state directory `state` which accelerator
+/// booted a guest. `staging` is the launcher's staging directory.
 #[must_use]
 pub fn probe_backends(
     reach: LauncherAddress,
     staging: &Path,
     policy: &Policy,
-    caches: &Path,
+    state: &Path,
 ) -> Vec<BackendProbe> {
-    let binaries = runtimes::find(policy, caches, &mut DigestCache::default());
+    let search = RuntimeSearch { state, backends: &BackendScope::All };
+    let binaries = runtimes::find(policy, search, &mut DigestCache::default());
     let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries, None));
+    let bench = ProbeBench { launcher: &launcher, staging, policy, is_cancelled: &|| false };
+    let mut evidence = AcceleratorEvidence::read(state);
     let backends = binaries.backends();
-    let probed = policy.backends().map(|rule| {
+    let mut probed = Vec::new();
+    for rule in policy.backends() {
         let name = rule.name().to_owned();
         let found = match backends.get(&name) {
-            Some(installed) => probe(rule, installed, &launcher, (staging, policy)),
+            Some(installed) => probe(bench, rule, installed, &mut evidence),
             None => Err(backends.unavailable_reason(&name).unwrap_or("not found").to_owned()),
         };
-        BackendProbe { name, found }
-    });
-    probed.collect()
+        probed.push(BackendProbe { name, found });
+    }
+    evidence.write_if_changed(state);
+    probed
+}
+
+/// Boots a guest with each accelerator that must be tried before one can be chosen, and remembers
+/// the results in the state directory. Returns whether there are any.
+pub(crate) fn try_accelerators(
+    bench: ProbeBench<'_>,
+    backends: &InstalledBackends,
+    search: RuntimeSearch<'_>,
+) -> bool {
+    let mut evidence = AcceleratorEvidence::read(search.state);
+    let mut is_tried = false;
+    for machine in machines(bench.policy, backends, search.backends) {
+        let Some(accelerator) = evidence.untried(machine) else { continue };
+        let booted = machine::boot(bench, machine, accelerator);
+        // A probe that was ended shows nothing.
+        if (bench.is_cancelled)() {
+            break;
+        }
+        evidence.remember(machine, accelerator, booted.as_ref().err().map(String::as_str));
+        is_tried = true;
+    }
+    evidence.write_if_changed(search.state);
+    is_tried
+}
+
+/// Returns whether an accelerator must be tried before one can be chosen.
+pub(crate) fn has_untried(
+    policy: &Policy,
+    backends: &InstalledBackends,
+    search: RuntimeSearch<'_>,
+) -> bool {
+    let mut machines = machines(policy, backends, search.backends).peekable();
+    // Without a virtual machine, nothing is read.
+    if machines.peek().is_none() {
+        return false;
+    }
+    let evidence = AcceleratorEvidence::read(search.state);
+    machines.any(|machine| evidence.untried(machine).is_some())
+}
+
+/// Returns the virtual machines in scope that are installed with the files that the policy pins.
+fn machines<'a>(
+    policy: &'a Policy,
+    backends: &'a InstalledBackends,
+    scope: &'a BackendScope,
+) -> impl Iterator<Item = ProbedMachine<'a>> {
+    policy.backends().filter_map(move |rule| {
+        let BackendForm::Microvm(microvm) = rule.form() else { return None };
+        let installed = backends.get(rule.name())?;
+        let is_pinned = rule.pinned_fault(installed).is_none();
+        let is_meant = is_pinned && scope.has(rule.name());
+        is_meant.then_some(ProbedMachine { rule, microvm, installed })
+    })
 }
 
 fn probe(
+    bench: ProbeBench<'_>,
     rule: &BackendRule,
     installed: &InstalledBackend,
-    launcher: &Launcher,
-    (staging, policy): (&Path, &Policy),
+    evidence: &mut AcceleratorEvidence,
 ) -> Result<String, String> {
     if let Some(fault) = rule.pinned_fault(installed) {
         return Err(fault);
     }
-    let inputs = ProbeDirectory::make(staging, 0o755)?;
-    for (name, text) in [(CODE_FILE, CODE), (INPUTS_FILE, INPUTS)] {
-        let path = inputs.path.join(name);
-        write_input(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    }
-    let results = ProbeDirectory::make(staging, 0o700)?;
-    let command = match rule.form() {
-        BackendForm::Interpreter(_) => code_command(),
-        BackendForm::Microvm(microvm) => machine::command(rule, microvm, installed),
-    };
-    let result = command.result;
-    let plan = plan(installed, command, inputs.slot()?, policy);
-    let value = run(plan, launcher, (&results, result))?;
     let found = match rule.form() {
-        BackendForm::Interpreter(_) if value == RESULT => String::new(),
         BackendForm::Interpreter(_) => {
-            return Err(format!("the result of `{CODE}` is not {}", RESULT.trim_end()));
+            let value = run(bench, installed, code_command())?.good()?;
+            if value != RESULT {
+                return Err(format!("the result of `{CODE}` is not {}", RESULT.trim_end()));
+            }
+            String::new()
         }
-        BackendForm::Microvm(_) => format!("{}: ", machine::judge(&value)?),
+        BackendForm::Microvm(microvm) => {
+            let machine = ProbedMachine { rule, microvm, installed };
+            format!("{}: ", machine::boot_first(bench, machine, evidence)?)
+        }
     };
     let digests = installed.files.iter();
     let digests: Vec<String> =
@@ -110,6 +154,7 @@ fn code_command() -> ProbeCommand {
         words: code_arguments(TIME_MS, CODE_MEMORY_MB),
         result: RESULT_FILE,
         proc_view: ProcView::None,
+        accelerator: None,
         limits: Limits {
             wall_ms_max: TIME_MS,
             cpu_ms_max: TIME_MS,
@@ -118,92 +163,5 @@ fn code_command() -> ProbeCommand {
             open_files_max: OPEN_FILES_MAX,
             ..Limits::SMALL
         },
-    }
-}
-
-/// Runs the command, and returns the text of its result file.
-fn run(
-    plan: Plan,
-    launcher: &Launcher,
-    (results, name): (&ProbeDirectory, &str),
-) -> Result<String, String> {
-    let shown = results.path.display();
-    let directory = File::open(&results.path).map_err(|error| format!("{shown}: {error}"))?;
-    let ready = launcher.build(plan).map_err(|error| HostFault::of(&error).reason())?;
-    let started = ready.start(directory.as_fd());
-    let running = started.map_err(|error| HostFault::of(&error).reason())?;
-    let finished = running.finish(|| false).map_err(|error| error.to_string())?;
-    let outcome = finished.outcome();
-    if outcome != Outcome::Ok {
-        let stderr = fs::read(results.path.join("stderr")).unwrap_or_default();
-        let stderr = String::from_utf8_lossy(&stderr);
-        let last = stderr.lines().last().unwrap_or("no message");
-        return Err(format!("the probe ended with {outcome}: {last}"));
-    }
-    let value = results.path.join("artifacts").join(name);
-    fs::read_to_string(&value).map_err(|error| format!("{}: {error}", value.display()))
-}
-
-fn plan(
-    installed: &InstalledBackend,
-    command: ProbeCommand,
-    slot: StagingSlot,
-    policy: &Policy,
-) -> Plan {
-    let directories = installed.directories.iter();
-    let caches = directories
-        .map(|(target, source)| Cache { source: source.clone(), target: target.clone() })
-        .collect();
-    let runtime = RuntimeSpec {
-        language: Language::Python,
-        binary: installed.program.clone(),
-        root: None,
-        mounts: installed.mounts.clone(),
-        caches,
-        tmp: TmpUse::Data,
-        proc_view: command.proc_view,
-    };
-    let requirements = ConfinementRequirements {
-        landlock_abi_min: policy.landlock_abi_min(),
-        cgroup_exception: policy.cgroup_exception(),
-    };
-    let sandbox = SandboxSpec { slot, runtime, network: SandboxNetwork::Nothing, requirements };
-    let argv = [installed.program.display().to_string()].into_iter().chain(command.words).collect();
-    let exec = ExecSpec { argv, env: Vec::new(), limits: command.limits, work: None };
-    Plan { sandbox, exec }
-}
-
-/// A directory below the staging root, removed on drop with its files.
-struct ProbeDirectory {
-    name: String,
-    path: PathBuf,
-}
-
-impl ProbeDirectory {
-    fn make(staging: &Path, mode: u32) -> Result<Self, String> {
-        let name = system::new_claim_id().map_err(|error| error.to_string())?;
-        let name = name.as_str().to_owned();
-        let path = staging.join(&name);
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
-        DirBuilder::new().mode(mode).create(&path).map_err(failed)?;
-        let made = Self { name, path: path.clone() };
-        // The umask of the caller must not hide the directory from the tool's uid.
-        fs::set_permissions(&path, Permissions::from_mode(mode)).map_err(failed)?;
-        Ok(made)
-    }
-
-    fn slot(&self) -> Result<StagingSlot, String> {
-        let id = StagingSlotId::new(&self.name).ok_or("the claim id is not a valid slot id")?;
-        let found = fs::metadata(&self.path);
-        let found = found.map_err(|error| format!("{}: {error}", self.path.display()))?;
-        Ok(StagingSlot { id, device: found.dev(), inode: found.ino() })
-    }
-}
-
-impl Drop for ProbeDirectory {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.path) {
-            tracing::warn!("{}: not removed until the next start: {error}", self.path.display());
-        }
     }
 }

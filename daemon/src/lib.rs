@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod accelerators;
 mod backend_probe;
 mod bounded_file;
 mod capacity;
@@ -67,7 +68,7 @@ pub use probe::{HostFault, ProbeResult, probe};
 pub use programs::{find_launcher, find_program};
 pub use record_log::{LOG_WAIT, RecordLog};
 pub use recovery::{RecoverySummary, is_publishable, was_begun};
-pub use runtimes::program_of;
+pub use runtimes::{BackendScope, program_of};
 pub use scheduler::{DaemonService, LoopConfig};
 pub use state::{Daemon, DaemonParts};
 pub use status::{ProgressObserver, service_manager};

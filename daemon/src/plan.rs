@@ -1,9 +1,9 @@
 //! Converts a grant to the launcher's plan: the same values in other units.
 
-use policies::{Approved, RunGrant};
+use policies::{Approved, RunGrant, VmAccelerator};
 use sandbox::plan::{
-    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse, WorkCopy, WorkFolder,
+    Cache, ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse, WorkCopy, WorkFolder,
 };
 use spool::{EmptySlot, Staged};
 
@@ -105,10 +105,19 @@ pub(crate) fn sandbox_plan(grant: &RunGrant, slot: StagingSlot) -> SandboxSpec {
             None => SandboxNetwork::Nothing,
             Some(_) => SandboxNetwork::Proxy,
         },
+        device: device(grant.backend().machine.as_ref().map(|machine| machine.accelerator)),
         requirements: ConfinementRequirements {
             landlock_abi_min: grant.landlock_abi_min(),
             cgroup_exception: grant.cgroup_exception(),
         },
+    }
+}
+
+/// Returns the device that a sandbox needs for an accelerator.
+pub(crate) fn device(accelerator: Option<VmAccelerator>) -> SandboxDevice {
+    match accelerator {
+        Some(VmAccelerator::Kvm) => SandboxDevice::Kvm,
+        Some(VmAccelerator::Tcg) | None => SandboxDevice::Nothing,
     }
 }
 

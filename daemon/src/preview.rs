@@ -11,13 +11,15 @@ use validator::{Request, Violation};
 use crate::environment_digests::DigestCache;
 use crate::permissions::Permissions;
 use crate::programs::find_program;
-use crate::{environments, plan, runtimes, violations};
+use crate::runtimes::{self, BackendScope, RuntimeSearch};
+use crate::{environments, plan, violations};
 
-/// Returns the runtimes and backends of the policy that are installed on this host. `caches` is the directory
-/// that `toolexec doctor --build-cache` writes to.
+/// Returns the runtimes of the policy that are installed on this host, and these backends of it.
+/// `state` is the state directory with the runtime caches.
 #[must_use]
-pub fn installed(policy: &Policy, caches: &Path) -> InstalledRuntimes {
-    runtimes::find(policy, caches, &mut DigestCache::default())
+pub fn installed(policy: &Policy, state: &Path, backends: &BackendScope) -> InstalledRuntimes {
+    let search = RuntimeSearch { state, backends };
+    runtimes::find(policy, search, &mut DigestCache::default())
 }
 
 /// Returns the environment that a request names, as this store has it.

@@ -11,15 +11,16 @@ use records::{reason_of, reason_with_help, split_reason};
 use rustix::io::Errno;
 use sandbox::client::{BuildError, Launcher, LauncherAddress};
 use sandbox::plan::{
-    ConfinementRequirements, ExecSpec, Limits, Plan, RuntimeSpec, SandboxNetwork, SandboxSpec,
-    StagingSlot, StagingSlotId,
+    ConfinementRequirements, ExecSpec, Limits, Plan, RuntimeSpec, SandboxDevice, SandboxNetwork,
+    SandboxSpec, StagingSlot, StagingSlotId,
 };
 use sandbox::report::Confinement;
 use validator::{Code, Violation};
 
 use crate::environment_digests::DigestCache;
 use crate::model::DaemonError;
-use crate::{runtimes, system};
+use crate::runtimes::{self, BackendScope, RuntimeSearch};
+use crate::system;
 
 /// The result of a probe.
 #[derive(Debug)]
@@ -109,6 +110,9 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
             "check that toolexec-launch is installed and its socket listens (systemctl status \
              toolexec-launch.socket)"
         }
+        (None, BuildError::SetupFailed(unable)) if unable.step.contains("/dev/kvm") => {
+            "see docs/microvm.md for the modes of /dev/kvm, and for a udev rule"
+        }
         (None, BuildError::SetupFailed(_)) => "check this host with `toolexec doctor`",
         (None, BuildError::Stuck(_) | BuildError::Cancelled(_)) => {
             "look for a frozen control group or a mount that does not answer; the journal has the \
@@ -121,15 +125,11 @@ fn help(error: &BuildError, layer: Option<Layer>) -> &'static str {
 }
 
 /// Builds a sandbox with the launcher that `reach` names. `staging` is the launcher's staging
-/// directory, and `caches` is that of the runtime caches.
+/// directory, and `state` is the state directory with the runtime caches.
 #[must_use]
-pub fn probe(
-    reach: LauncherAddress,
-    staging: &Path,
-    policy: &Policy,
-    caches: &Path,
-) -> ProbeResult {
-    let binaries = runtimes::find(policy, caches, &mut DigestCache::default());
+pub fn probe(reach: LauncherAddress, staging: &Path, policy: &Policy, state: &Path) -> ProbeResult {
+    let search = RuntimeSearch { state, backends: &BackendScope::Nothing };
+    let binaries = runtimes::find(policy, search, &mut DigestCache::default());
     let launcher = Launcher::new(runtimes::allow_mounts(reach, policy, &binaries, None));
     probe_with(&launcher, staging, policy, &binaries)
 }
@@ -153,8 +153,13 @@ pub(crate) fn probe_with(
         cgroup_exception: policy.cgroup_exception(),
     };
     let argv = vec![runtime.binary.display().to_string()];
-    let sandbox =
-        SandboxSpec { slot, runtime, network: SandboxNetwork::Nothing, requirements: demands };
+    let sandbox = SandboxSpec {
+        slot,
+        runtime,
+        network: SandboxNetwork::Nothing,
+        device: SandboxDevice::Nothing,
+        requirements: demands,
+    };
     let order = ExecSpec { argv, env: Vec::new(), limits: Limits::SMALL, work: None };
     let plan = Plan { sandbox, exec: order };
     let built = match launcher.build(plan.clone()) {

@@ -8,7 +8,7 @@ use policies::{InstalledRuntimes, Policy};
 use sandbox::client::{Launcher, LauncherAddress};
 
 use crate::environment_digests::DigestCache;
-use crate::runtimes;
+use crate::runtimes::{self, RuntimeSearch};
 use crate::trust_store::HostTrustStore;
 
 #[derive(Clone)]
@@ -26,11 +26,11 @@ impl DaemonRules {
         policy: Policy,
         trust: HostTrustStore,
         launcher: LauncherAddress,
-        caches: &Path,
+        search: RuntimeSearch<'_>,
         environments: &Path,
         digests: &mut DigestCache,
     ) -> Self {
-        let binaries = runtimes::find(&policy, caches, digests);
+        let binaries = runtimes::find(&policy, search, digests);
         let mounts = runtimes::allow_mounts(launcher, &policy, &binaries, Some(environments));
         let launcher = Launcher::new(mounts);
         Self {

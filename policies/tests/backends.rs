@@ -41,6 +41,7 @@ fn scene() -> DecisionScene {
             sha256: digest(),
         }],
         accelerator: None,
+        passed_over: None,
     };
     let mut backends = InstalledBackends::default();
     backends.insert("monty", installed);

@@ -24,6 +24,10 @@ fn offering(entry: &str) -> Policy {
 }
 
 fn scene() -> DecisionScene {
+    scene_with(Some(VmAccelerator::Tcg), None)
+}
+
+fn scene_with(accelerator: Option<VmAccelerator>, passed_over: Option<&str>) -> DecisionScene {
     let roles = ["program", "qemu", "mkfs", "kernel", "initrd", "root-python", "root-shell"];
     let file = |role: &str| BackendFile {
         role: role.to_owned(),
@@ -39,7 +43,8 @@ fn scene() -> DecisionScene {
         ]),
         mounts: vec![directory("/usr")],
         files: roles.into_iter().map(file).collect(),
-        accelerator: Some(VmAccelerator::Tcg),
+        accelerator,
+        passed_over: passed_over.map(str::to_owned),
     };
     let mut backends = InstalledBackends::default();
     backends.insert("ERA", installed);
@@ -78,6 +83,31 @@ fn a_command_runs_in_the_root_that_it_chooses() {
     assert_eq!(grant.backend().machine.as_ref(), Some(&machine));
     let roles: Vec<&str> = grant.backend().files.iter().map(|file| file.role.as_str()).collect();
     assert_eq!(roles, ["program", "qemu", "mkfs", "kernel", "initrd", "root-python"]);
+}
+
+#[test]
+fn the_reason_for_another_accelerator_is_stated() {
+    let why = "kvm booted no guest here: no-boot";
+    let tcg = scene_with(Some(VmAccelerator::Tcg), Some(why));
+    let decided = approved(tcg.decide(named(&[]), &offering(ENTRY)));
+    let stated = reason(&decided.rationale().rules, "runtime").to_owned();
+    assert!(stated.ends_with(&format!(" with tcg, because {why}")), "{stated}");
+
+    let kvm = scene_with(Some(VmAccelerator::Kvm), None);
+    let decided = approved(kvm.decide(named(&[]), &offering(ENTRY)));
+    assert!(reason(&decided.rationale().rules, "runtime").ends_with(" with kvm"));
+    assert!(decided.grant().argv().join(" ").contains("--accel kvm "));
+}
+
+#[test]
+fn without_an_accelerator_the_backend_is_unavailable() {
+    let why = "kvm booted no guest here: no-boot";
+    let entry = ENTRY.replace("kvm, tcg", "kvm");
+    let (violations, rules) =
+        refused(scene_with(None, Some(why)).decide(named(&[]), &offering(&entry)));
+    assert!(codes(&violations).iter().any(|it| it == "backend.unavailable"), "{violations:#?}");
+    let stated = reason(&rules, "backend").to_owned();
+    assert!(stated.contains(&format!("`ERA` is not available: {why}")), "{stated}");
 }
 
 #[test]

@@ -21,8 +21,8 @@ use std::time::{Duration, Instant, SystemTime};
 use model::Language;
 use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
-    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
 const MIB: u64 = 1024 * 1024;
@@ -99,6 +99,7 @@ impl CollectBench {
                 proc_view: ProcView::Pid,
             },
             network: SandboxNetwork::Nothing,
+            device: SandboxDevice::Nothing,
             requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
         };
         let argv = ["sh", "-c", script].map(str::to_owned).into();

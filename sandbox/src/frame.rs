@@ -29,7 +29,7 @@ use crate::report::Usage;
 use crate::wire::{FrameReader, FrameWriter, WireError};
 
 /// The first bytes of every session: protocol and version. Both programs come from one build.
-const MAGIC: u32 = 0x5445_0007;
+const MAGIC: u32 = 0x5445_0008;
 
 impl ToLauncher {
     pub(crate) fn encode(&self) -> Vec<u8> {

@@ -75,6 +75,18 @@ model::closed_set! {
     }
 }
 
+model::closed_set! {
+    /// A device of the host that a sandbox has besides those of every sandbox. Messages encode it
+    /// by position.
+    pub enum SandboxDevice {
+        /// None.
+        Nothing = "nothing",
+        /// The processor's virtualisation: `/dev/kvm`. Only a sandbox without a network has it, and
+        /// only one whose memory a control group counts.
+        Kvm = "kvm",
+    }
+}
+
 /// The port of 127.0.0.1 at which a sandbox with a network reaches its proxy. Nothing else listens
 /// in its network namespace.
 pub const PROXY_PORT: u16 = 3128;
@@ -209,6 +221,8 @@ pub struct SandboxSpec {
     pub runtime: RuntimeSpec,
     /// The network access.
     pub network: SandboxNetwork,
+    /// The further device.
+    pub device: SandboxDevice,
     /// The minimum confinement.
     pub requirements: ConfinementRequirements,
 }

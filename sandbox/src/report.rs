@@ -91,8 +91,9 @@ pub struct Confinement {
     pub mode: LauncherMode,
     /// The tool's uid as seen from the host.
     pub uid: u32,
-    /// Its supplementary groups as seen from the host: none in system mode. In user mode they are
-    /// the caller's own, because an ordinary user cannot drop groups.
+    /// Its supplementary groups as seen from the host: in system mode none, or the group of
+    /// `/dev/kvm`. In user mode they are the caller's own, because an ordinary user cannot drop
+    /// groups.
     pub groups: Vec<u32>,
     /// Namespace kind and inode number: `("pid", 4026532281)`.
     pub namespaces: Vec<(String, u64)>,

@@ -34,6 +34,8 @@ common! {
     ESCAPE = "escape.txt";
     /// For runs with network hosts.
     HOSTS = "hosts.txt";
+    /// For runs that use the processor's virtualisation.
+    KVM = "kvm.txt";
     /// Calls that are refused.
     REFUSED = "refused.txt";
     /// For memory limits enforced by sampling.

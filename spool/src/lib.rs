@@ -46,6 +46,7 @@ mod permissions;
 mod public;
 mod publish;
 mod recover;
+mod remembered_probes;
 mod reserve;
 pub mod retention;
 mod shortage;
@@ -92,6 +93,7 @@ pub use public::{
 };
 pub use publish::{PlacedResult, Receipt, ResultDraft, SubmissionState};
 pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
+pub use remembered_probes::{RememberedProbe, RememberedProbes};
 pub use reserve::ReserveInUse;
 pub use shortage::Shortage;
 pub use slot::EmptySlot;

@@ -1,10 +1,12 @@
 //! The probe of a virtual machine: a guest boots in a sandbox and starts no tool.
 
-use policies::{BackendRule, InstalledBackend, MACHINE_REPORT_FILE, MicrovmRule, VmAccelerator};
-use records::{GuestEnding, GuestReport};
+use policies::{MACHINE_REPORT_FILE, VmAccelerator};
+use records::{GuestEnding, GuestReport, split_reason};
 use sandbox::plan::{Limits, ProcView};
 
-use super::model::ProbeCommand;
+use super::model::{ProbeBench, ProbeCommand};
+use super::sandbox_run::run;
+use crate::accelerators::{AcceleratorEvidence, ProbedMachine};
 
 const MIB: u64 = 1 << 20;
 /// A guest without a tool needs no more.
@@ -19,14 +21,47 @@ const ARCHIVE_SEC_MIN: u64 = 10;
 /// For the disks and the end.
 const SPARE_SEC: u64 = 7;
 
+/// Boots a guest with the accelerators of the policy, until one boots. Remembers each result.
+pub(super) fn boot_first(
+    bench: ProbeBench<'_>,
+    machine: ProbedMachine<'_>,
+    evidence: &mut AcceleratorEvidence,
+) -> Result<String, String> {
+    let mut failures = Vec::new();
+    for accelerator in &machine.microvm.accelerators {
+        let booted = boot(bench, machine, *accelerator);
+        evidence.remember(machine, *accelerator, booted.as_ref().err().map(String::as_str));
+        match booted {
+            Ok(found) => {
+                failures.insert(0, found);
+                return Ok(failures.join("; "));
+            }
+            Err(why) => failures.push(format!("{accelerator} booted no guest here: {why}")),
+        }
+    }
+    Err(failures.join("; "))
+}
+
+/// Boots a guest with this accelerator. Returns the description of a guest that started.
+pub(super) fn boot(
+    bench: ProbeBench<'_>,
+    machine: ProbedMachine<'_>,
+    accelerator: VmAccelerator,
+) -> Result<String, String> {
+    let booted = || -> Result<String, String> {
+        let end = run(bench, machine.installed, command(machine, accelerator))?;
+        // The report of a guest that did not boot says why.
+        let found = end.left().map(judge).transpose()?;
+        end.good()?;
+        found.ok_or_else(|| "the probe left no report".to_owned())
+    };
+    booted().map_err(|why| split_reason(&why).0.to_owned())
+}
+
 /// Returns the command that boots a guest with the first root of the policy.
-pub(super) fn command(
-    rule: &BackendRule,
-    microvm: &MicrovmRule,
-    installed: &InstalledBackend,
-) -> ProbeCommand {
+fn command(machine: ProbedMachine<'_>, accelerator: VmAccelerator) -> ProbeCommand {
+    let ProbedMachine { rule, microvm, .. } = machine;
     let root = microvm.roots.first().map_or("python", |root| root.name.as_str());
-    let accelerator = installed.accelerator.unwrap_or(VmAccelerator::Tcg);
     let report = format!("/out/{MACHINE_REPORT_FILE}");
     let options = [
         ("--files", "/cache/microvm".to_owned()),
@@ -45,6 +80,7 @@ pub(super) fn command(
         words: ["probe".to_owned()].into_iter().chain(options).collect(),
         result: MACHINE_REPORT_FILE,
         proc_view: ProcView::Pid,
+        accelerator: Some(accelerator),
         limits: Limits {
             wall_ms_max: time_ms,
             cpu_ms_max: time_ms,
@@ -60,7 +96,7 @@ pub(super) fn command(
 }
 
 /// Returns the description of a guest that started.
-pub(super) fn judge(report: &str) -> Result<String, String> {
+fn judge(report: &str) -> Result<String, String> {
     let report = GuestReport::parse(report.as_bytes())
         .ok_or_else(|| "the probe left no valid report".to_owned())?;
     if report.ending != GuestEnding::Ended {

@@ -17,8 +17,8 @@ use std::time::Duration;
 use daemon::config::Config;
 use daemon::service_manager::ServiceManager;
 use daemon::{
-    ClockCheck, Daemon, DaemonError, DaemonParts, DaemonService, LoopConfig, Permissions,
-    RecordLog, check_clock, finish_key_changes, open_keys,
+    BackendScope, ClockCheck, Daemon, DaemonError, DaemonParts, DaemonService, LoopConfig,
+    Permissions, RecordLog, check_clock, finish_key_changes, open_keys,
 };
 use records::log::LogLocation;
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -222,7 +222,7 @@ fn serve(config: Config, path: PathBuf, clock: ClockCheck) -> Result<(), DaemonE
         launcher: config.launcher,
         egress: config.egress,
         permissions,
-        caches: config.state.join("caches"),
+        backends: BackendScope::All,
     })
     .with_clock_floor(floor)
     .with_prewarmed_sandboxes(config.prewarmed_sandboxes)

@@ -22,6 +22,7 @@ fn plan(top: &Path) -> SandboxSpec {
             proc_view: ProcView::Pid,
         },
         network: sandbox::plan::SandboxNetwork::Nothing,
+        device: sandbox::plan::SandboxDevice::Nothing,
         requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
     }
 }

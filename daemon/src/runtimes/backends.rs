@@ -13,12 +13,14 @@ use std::path::{Path, PathBuf};
 
 use policies::{
     BackendFile, BackendForm, BackendLocation, BackendRule, InstalledBackend, InstalledBackends,
-    MicrovmRule, Policy, VmAccelerator,
+    MicrovmRule, Policy,
 };
 use records::split_reason;
 
 use super::elf::needs_loader;
+use super::model::RuntimeSearch;
 use super::private_directories::PrivateDirectories;
+use crate::accelerators::{AcceleratorEvidence, ProbedMachine};
 use crate::environment_digests::DigestCache;
 use crate::programs::find_program;
 
@@ -40,13 +42,16 @@ const STICKY: u32 = 0o1000;
 
 pub(super) fn find(
     policy: &Policy,
+    search: RuntimeSearch<'_>,
     private: &PrivateDirectories,
     digests: &mut DigestCache,
 ) -> InstalledBackends {
     let mut backends = InstalledBackends::default();
-    for rule in policy.backends() {
+    for rule in policy.backends().filter(|rule| search.backends.has(rule.name())) {
         match installed(rule, private, digests) {
-            Ok(installed) => backends.insert(rule.name(), installed),
+            Ok(installed) => {
+                backends.insert(rule.name(), with_accelerator(rule, installed, search.state));
+            }
             Err(why) => backends.insert_unavailable(rule.name(), why),
         }
     }
@@ -63,21 +68,38 @@ fn installed(
             with_program(rule.program(), "toolexec-monty", private, digests)
         }
         BackendForm::Microvm(microvm) => {
-            let accelerator = accelerator(microvm)?;
             let wrapper = with_program(rule.program(), "toolexec-microvm", private, digests)?;
-            let wrapper = InstalledBackend { accelerator: Some(accelerator), ..wrapper };
             with_guest(wrapper, microvm, private, digests)
         }
     }
 }
 
-/// Returns the first accelerator of the policy that a sandbox can use. No sandbox of this version
-/// sees `/dev/kvm`.
-fn accelerator(microvm: &MicrovmRule) -> Result<VmAccelerator, String> {
-    let usable = |accelerator: &&VmAccelerator| **accelerator == VmAccelerator::Tcg;
-    microvm.accelerators.iter().find(usable).copied().ok_or_else(|| {
-        "its accel is [kvm], and this version shows /dev/kvm to no sandbox".to_owned()
-    })
+pub(super) fn choose_accelerators(
+    policy: &Policy,
+    found: &InstalledBackends,
+    state: &Path,
+) -> InstalledBackends {
+    let mut chosen = found.clone();
+    for rule in policy.backends() {
+        if let Some(installed) = found.get(rule.name()) {
+            chosen.insert(rule.name(), with_accelerator(rule, installed.clone(), state));
+        }
+    }
+    chosen
+}
+
+/// Adds the accelerator of a virtual machine, which depends on the digests of its files.
+fn with_accelerator(
+    rule: &BackendRule,
+    mut installed: InstalledBackend,
+    state: &Path,
+) -> InstalledBackend {
+    if let BackendForm::Microvm(microvm) = rule.form() {
+        let machine = ProbedMachine { rule, microvm, installed: &installed };
+        let choice = AcceleratorEvidence::read(state).choose(machine);
+        (installed.accelerator, installed.passed_over) = choice;
+    }
+    installed
 }
 
 /// Adds the files of the guest, and the host's programs that make and run it.
@@ -133,6 +155,7 @@ fn with_program(
         mounts: needs_loader.then(|| PathBuf::from(LOADER_DIR)).into_iter().collect(),
         files: vec![found],
         accelerator: None,
+        passed_over: None,
     })
 }
 

@@ -7,6 +7,7 @@
 
 mod backends;
 mod elf;
+mod model;
 mod own_root;
 mod private_directories;
 
@@ -21,6 +22,9 @@ use policies::{
 };
 use sandbox::client::{LauncherAddress, LauncherProgram};
 
+pub use self::model::BackendScope;
+pub(crate) use self::model::RuntimeSearch;
+
 use crate::environment_digests::DigestCache;
 use elf::is_elf;
 use private_directories::PrivateDirectories;
@@ -28,18 +32,19 @@ use private_directories::PrivateDirectories;
 /// The directories that `auto` searches before `PATH`.
 const FIRST_DIRECTORIES: [&str; 2] = ["/usr/bin", "/usr/local/bin"];
 
-/// `caches_dir` is the directory of the caches that `toolexec doctor --build-cache` builds.
-/// `digests` are those of the backends' files.
+/// Finds the runtimes of the policy, and the backends of this search. `digests` are those of the
+/// backends' files. The caches are those that `toolexec doctor --build-cache` builds.
 pub(crate) fn find(
     policy: &Policy,
-    caches_dir: &Path,
+    search: RuntimeSearch<'_>,
     digests: &mut DigestCache,
 ) -> InstalledRuntimes {
-    let private = PrivateDirectories::of_user(caches_dir);
+    let caches_dir = search.state.join("caches");
+    let private = PrivateDirectories::of_user(&caches_dir);
     let mut binaries = InstalledRuntimes::new();
     for runtime in policy.runtimes() {
         let found = binary_of(runtime, &private).and_then(|installed| {
-            let caches = caches_of(runtime, caches_dir, &private)?;
+            let caches = caches_of(runtime, &caches_dir, &private)?;
             Ok(InstalledRuntime { caches, ..installed })
         });
         match found {
@@ -48,7 +53,18 @@ pub(crate) fn find(
             Err(None) => {}
         }
     }
-    binaries.with_backends(backends::find(policy, &private, digests))
+    binaries.with_backends(backends::find(policy, search, &private, digests))
+}
+
+/// Chooses the accelerators of these backends again, by the remembered probes. It reads none of
+/// their files.
+pub(crate) fn choose_accelerators(
+    policy: &Policy,
+    found: &InstalledRuntimes,
+    state: &Path,
+) -> InstalledRuntimes {
+    let backends = backends::choose_accelerators(policy, found.backends(), state);
+    found.clone().with_backends(backends)
 }
 
 /// Returns the program of a runtime of this policy.

@@ -18,6 +18,8 @@ pub(super) enum LoopEvent {
     StopNow,
     WorkerEnded(WorkerEnd),
     Probed(ProbeResult),
+    /// The thread that tries accelerators has ended; true if it tried one.
+    AcceleratorsTried(bool),
 }
 
 /// The present result for one file in `approved/`.

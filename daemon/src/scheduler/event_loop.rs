@@ -71,7 +71,7 @@ impl EventLoop<'_, '_> {
         let path = Some(approved.as_str());
         log_event::log(LogEvent::Ready, &LogEventFields { path, ..LogEventFields::default() });
         self.publisher.ready();
-        Ok(())
+        self.try_accelerators()
     }
 
     fn end(&mut self) -> Result<(), DaemonError> {
@@ -159,10 +159,16 @@ impl EventLoop<'_, '_> {
                 self.drafts.has_changed = true;
                 self.scan_wanted = true;
             }
-            LoopEvent::Reload => match self.reload().and_then(|()| self.probe()) {
-                Ok(()) => self.scan_wanted = true,
-                Err(error) => self.fail(error),
-            },
+            LoopEvent::Reload => {
+                let reloaded = self.reload().and_then(|()| self.probe());
+                match reloaded.and_then(|()| self.try_accelerators()) {
+                    Ok(()) => self.scan_wanted = true,
+                    Err(error) => self.fail(error),
+                }
+            }
+            LoopEvent::AcceleratorsTried(is_tried) => {
+                self.handle_accelerators(is_tried).unwrap_or_else(|error| self.fail(error));
+            }
             LoopEvent::Probed(probed) => {
                 self.handle_probe(probed).unwrap_or_else(|error| self.fail(error));
             }

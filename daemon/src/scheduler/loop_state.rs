@@ -56,6 +56,8 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) next_space_check: Instant,
     pub(super) error: Option<DaemonError>,
     pub(super) fitness: HostFitness,
+    pub(super) is_trying_accelerators: bool,
+    pub(super) must_try_accelerators_again: bool,
     pub(super) publisher: StatusPublisher,
 }
 

@@ -4,6 +4,7 @@
 //! The directory is authoritative. It is listed after the watch is set, after every inotify event,
 //! and at an interval. The memory kept between two looks is bounded for any number of files.
 
+mod accelerators;
 mod admit;
 mod event;
 mod event_loop;
@@ -111,6 +112,8 @@ impl DaemonService {
                 next_space_check: now,
                 error: None,
                 fitness: HostFitness::default(),
+                is_trying_accelerators: false,
+                must_try_accelerators_again: false,
                 publisher,
             };
             at_work.serve(&events)

@@ -43,8 +43,11 @@ impl EventLoop<'_, '_> {
         if let Some((by, why)) = self.fitness.stopped() {
             self.stop_admission(by, why);
             self.fitness.ask_again_at(Instant::now() + self.loop_config.scan_interval);
-        } else if was_unfit && self.admission_stopped()?.is_none() {
-            self.resume_admission();
+        } else if was_unfit {
+            if self.admission_stopped()?.is_none() {
+                self.resume_admission();
+            }
+            self.try_accelerators()?;
         }
         self.scan_wanted = true;
         Ok(())

@@ -1,5 +1,6 @@
 //! The shared state of a daemon or an embedded run.
 
+mod accelerators;
 mod disk_space;
 mod publish;
 mod reload;
@@ -28,6 +29,7 @@ use crate::probe::{ProbeResult, probe_with};
 use crate::publish_queue::PublishQueue;
 use crate::record_log::RecordLog;
 use crate::rules::DaemonRules;
+use crate::runtimes::{BackendScope, RuntimeSearch};
 use crate::shortage::ShortageState;
 use crate::signing::RecordSigner;
 use crate::status::{ProgressObserver, ProgressRegistry};
@@ -55,8 +57,8 @@ pub struct DaemonParts {
     pub egress: Option<Egress>,
     /// The permission store; none if the policy requires no permission.
     pub permissions: Option<Permissions>,
-    /// The directory of the runtime caches, by the name of the runtime.
-    pub caches: PathBuf,
+    /// The backends that requests may use here: one that is not in the scope is unavailable.
+    pub backends: BackendScope,
 }
 
 /// The state of one host, on which several requests run concurrently.
@@ -73,6 +75,7 @@ pub struct Daemon {
     pub(crate) public_keys: PathBuf,
     /// The store of environments.
     pub(crate) environments: PathBuf,
+    backends: BackendScope,
     rules: RwLock<Arc<DaemonRules>>,
     pub(crate) egress: Option<Egress>,
     permissions: Mutex<Option<Permissions>>,
@@ -87,14 +90,15 @@ impl Daemon {
     #[must_use]
     pub fn new(parts: DaemonParts) -> Self {
         let DaemonParts { spool, policy, trust, key, public_keys, log, .. } = parts;
-        let DaemonParts { launcher, egress, permissions, caches, .. } = parts;
+        let DaemonParts { launcher, egress, permissions, backends, .. } = parts;
         let program = match &launcher {
             LauncherAddress::Spawn(program) => Some(program.path.as_path()),
             LauncherAddress::Socket(_) => None,
         };
         let mut digests = DigestCache::of_host(program, egress.as_ref().and_then(Egress::program));
         let environments = environments_dir(spool.roots()[0]);
-        let rules = DaemonRules::new(policy, trust, launcher, &caches, &environments, &mut digests);
+        let search = RuntimeSearch { state: spool.roots()[0], backends: &backends };
+        let rules = DaemonRules::new(policy, trust, launcher, search, &environments, &mut digests);
         let progress = ProgressRegistry::new(Metrics::new(system::now()));
         let metrics = Arc::clone(&progress.metrics);
         spool.watch_syncs(move |time, fsyncs| {
@@ -113,6 +117,7 @@ impl Daemon {
             signer: RecordSigner::new(key),
             public_keys,
             environments,
+            backends,
             rules: RwLock::new(Arc::new(rules)),
             egress,
             permissions: Mutex::new(permissions),

@@ -11,6 +11,7 @@ use crate::held_requests;
 use crate::model::{ConfigError, DaemonError};
 use crate::permissions::Permissions;
 use crate::rules::DaemonRules;
+use crate::runtimes::RuntimeSearch;
 
 impl Daemon {
     /// Replaces the rules with those of a new configuration. Returns the reason if it is refused.
@@ -40,10 +41,10 @@ impl Daemon {
         }
         self.end_prewarmed();
         self.progress.metrics.policy(&policy);
-        let caches = state.join("caches");
+        let search = RuntimeSearch { state: &state, backends: &self.backends };
         let environments = &self.environments;
         let mut digests = self.digests();
-        let rules = DaemonRules::new(policy, trust, launcher, &caches, environments, &mut digests);
+        let rules = DaemonRules::new(policy, trust, launcher, search, environments, &mut digests);
         drop(digests);
         self.replace_rules(rules);
         Ok(Ok(()))

@@ -177,8 +177,11 @@ pub struct InstalledBackend {
     pub mounts: Vec<PathBuf>,
     /// Its files.
     pub files: Vec<BackendFile>,
-    /// The accelerator that a virtual machine uses here.
+    /// The accelerator that a virtual machine uses here. `None` for another kind, and if no
+    /// accelerator of the policy works here.
     pub accelerator: Option<VmAccelerator>,
+    /// The reason why the policy's preferred accelerators are not used here, if one is not.
+    pub passed_over: Option<String>,
 }
 
 /// The backends found on this host, by the policy's name.

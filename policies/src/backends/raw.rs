@@ -16,7 +16,8 @@ pub(crate) struct RawBackend {
     /// For `microvm`: the directory of the kernel, the initial RAM disk and the root images;
     /// `/usr/lib/toolexec/microvm` if left out.
     pub(crate) files: Option<String>,
-    /// For `microvm`: the permitted accelerators, `kvm` and `tcg`, the preferred one first.
+    /// For `microvm`: the permitted accelerators, `kvm` and `tcg`, the preferred one first. `kvm`
+    /// counts only where a guest booted with it (docs/microvm.md).
     pub(crate) accel: Option<Vec<RawAccelerator>>,
     /// MiB of a request's memory that the backend itself uses; 112 if left out for `microvm`. An
     /// interpreter needs the key.

@@ -137,7 +137,8 @@ fn machine<'a>(
     let root = fits_root(request, rule, microvm)?;
     let Some(accelerator) = installed.accelerator else {
         let why = "no accelerator of the policy works on this host";
-        let hint = "ask the operator; `toolexec doctor` shows each backend";
+        let why = installed.passed_over.as_deref().unwrap_or(why);
+        let hint = "ask the operator; `toolexec doctor` tries it again (docs/microvm.md)";
         return Err(BackendRefusal::unavailable(rule.name(), why, hint));
     };
     let ceilings = policy.ceilings();

@@ -29,7 +29,11 @@ pub(super) fn choose<'a>(
     let installed = machine.installed;
     let wrapper = installed.files.first().map_or(&installed.program, |file| &file.path);
     let accelerator = machine.accelerator;
-    let runtime = format!("{name} is {} with {accelerator}", wrapper.display());
+    let mut runtime = format!("{name} is {} with {accelerator}", wrapper.display());
+    if let Some(why) = &installed.passed_over {
+        runtime.push_str(", because ");
+        runtime.push_str(&escape_line(why));
+    }
     findings.pass(RuleName::Runtime, runtime);
     let chosen = ChosenProgram {
         word: ChosenWord { runtime: &root.runtime, path: None, is_listed: true },

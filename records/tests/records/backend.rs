@@ -25,7 +25,7 @@ fn ran_in<'a>(case: &'a RecordCase, granted: &'a GrantedBackend) -> Statement<'a
 }
 
 /// Returns a run whose request names this backend.
-fn case_with(name: &str) -> RecordCase {
+pub(crate) fn case_with(name: &str) -> RecordCase {
     let last = "  - \"Be quick about it\"\n";
     let named = format!("{last}backend: \"{name}\"\n");
     let text = request_text("Statistics of the weather.").replacen(last, &named, 1);

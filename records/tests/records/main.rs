@@ -29,6 +29,8 @@ mod keys;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod machine;
+#[cfg(test)]
 mod names;
 #[cfg(test)]
 mod negative;

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use model::Language;
 use sandbox::client::{Launcher, LauncherAddress, LauncherProgram, PreparedSandbox, ReadySandbox};
 use sandbox::plan::{
-    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 use sandbox::report::{BuildStep, Mark};
 
@@ -133,6 +133,7 @@ impl SandboxBench {
                 proc_view: ProcView::Pid,
             },
             network: SandboxNetwork::Nothing,
+            device: SandboxDevice::Nothing,
             requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
         }
     }

@@ -22,7 +22,7 @@ mod tests {
 
     use super::value::{put_value, take_value};
     use crate::outcome::KillReason;
-    use crate::plan::{ProcView, SandboxNetwork, TmpUse};
+    use crate::plan::{ProcView, SandboxDevice, SandboxNetwork, TmpUse};
     use crate::report::BuildStep;
     use crate::wire::{FrameReader, FrameWriter};
 
@@ -35,6 +35,7 @@ mod tests {
         );
         assert_eq!(ProcView::TEXTS, ["none", "pid", "full"]);
         assert_eq!(SandboxNetwork::TEXTS, ["nothing", "proxy"]);
+        assert_eq!(SandboxDevice::TEXTS, ["nothing", "kvm"]);
         assert_eq!(TmpUse::TEXTS, ["data", "programs"]);
         assert_eq!(LauncherMode::TEXTS, ["system", "user"]);
         assert_eq!(Language::TEXTS, ["python", "node", "ts", "go", "ruby"]);

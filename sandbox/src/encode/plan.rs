@@ -21,6 +21,7 @@ pub(crate) fn put_sandbox_spec(writer: &mut FrameWriter, plan: &SandboxSpec) {
     writer.text(plan.slot.id.as_str()).u64(plan.slot.device).u64(plan.slot.inode);
     put_runtime(writer, &plan.runtime);
     put_value(writer, plan.network);
+    put_value(writer, plan.device);
     writer.u32(plan.requirements.landlock_abi_min).flag(plan.requirements.cgroup_exception);
 }
 
@@ -29,11 +30,12 @@ pub(crate) fn take_sandbox_spec(reader: &mut FrameReader<'_>) -> Result<SandboxS
     let slot = StagingSlot { id, device: reader.u64()?, inode: reader.u64()? };
     let runtime = take_runtime(reader)?;
     let network = take_value(reader)?;
+    let device = take_value(reader)?;
     let demands = ConfinementRequirements {
         landlock_abi_min: reader.u32()?,
         cgroup_exception: reader.flag()?,
     };
-    Ok(SandboxSpec { slot, runtime, network, requirements: demands })
+    Ok(SandboxSpec { slot, runtime, network, device, requirements: demands })
 }
 
 pub(crate) fn put_runtime_mounts(writer: &mut FrameWriter, mounts: &[RuntimeMount]) {
@@ -154,7 +156,44 @@ each_limit!(limits_codec);
 
 #[cfg(test)]
 mod tests {
+    use model::Language;
+
     use super::*;
+    use crate::plan::{ProcView, SandboxDevice, SandboxNetwork, TmpUse};
+
+    fn sandbox_spec(network: SandboxNetwork, device: SandboxDevice) -> SandboxSpec {
+        let id = StagingSlotId::new(&"a".repeat(32)).unwrap();
+        SandboxSpec {
+            slot: StagingSlot { id, device: 1, inode: 2 },
+            runtime: RuntimeSpec {
+                language: Language::Python,
+                binary: "/usr/bin/tool".into(),
+                root: None,
+                mounts: vec!["/usr".into()],
+                caches: Vec::new(),
+                tmp: TmpUse::Data,
+                proc_view: ProcView::Pid,
+            },
+            network,
+            device,
+            requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: false },
+        }
+    }
+
+    #[test]
+    fn a_sandbox_is_read_back_with_its_network_and_its_device() {
+        for network in SandboxNetwork::ALL {
+            for device in SandboxDevice::ALL {
+                let plan = sandbox_spec(*network, *device);
+                let mut writer = FrameWriter::default();
+                put_sandbox_spec(&mut writer, &plan);
+                let bytes = writer.into_bytes();
+                let mut reader = FrameReader::new(&bytes);
+                assert_eq!(take_sandbox_spec(&mut reader).unwrap(), plan);
+                reader.end().unwrap();
+            }
+        }
+    }
 
     fn decoded(order: &ExecSpec) -> Result<ExecSpec, WireError> {
         let mut writer = FrameWriter::default();

@@ -22,7 +22,7 @@ use super::mount::{
     make_dir, make_file,
 };
 use super::options::Options;
-use super::{Failed, confine, subordinate};
+use super::{Failed, confine, device, subordinate};
 use crate::steps::SetupStep;
 use crate::sys;
 
@@ -147,6 +147,12 @@ fn trees(options: &Options, has_loader_cache: bool) -> Result<Vec<(OwnedFd, Path
     for name in DEVICES {
         let node = Path::new("/dev").join(name);
         trees.push((host_tree(&node, Some(NO_SETUID | NO_EXEC))?, node));
+    }
+    // A host without virtualisation has none: a plan that asks for it is then refused.
+    if let Ok(tree) = host_tree(Path::new(device::KVM), Some(NO_SETUID | NO_EXEC))
+        && device::is_kvm(&tree)
+    {
+        trees.push((tree, device::KVM.into()));
     }
     if has_loader_cache {
         let data = programs | NO_EXEC;

@@ -18,8 +18,10 @@ use sha2::{Digest, Sha256};
 
 use super::filter::MemoryWatch;
 use super::mount::{DEVICES, WRITABLE};
-use super::{Failed, probe, programs};
-use crate::plan::{Limits, PROXY_PORT, ProcView, SandboxNetwork, SandboxSpec, TmpUse};
+use super::{Failed, device, probe, programs};
+use crate::plan::{
+    Limits, PROXY_PORT, ProcView, SandboxDevice, SandboxNetwork, SandboxSpec, TmpUse,
+};
 use crate::report::{CapabilitySets, EffectiveLimit};
 
 /// The newest Landlock ABI that the crate supports; the kernel's own ABI decides what is enforced.
@@ -226,6 +228,10 @@ impl LandlockRules {
         }
         if plan.runtime.tmp == TmpUse::Programs {
             rules = beneath(rules, Path::new("/tmp"), AccessFs::Execute.into())?;
+        }
+        if plan.device == SandboxDevice::Kvm {
+            let requests = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+            rules = beneath(rules, Path::new(device::KVM), requests)?;
         }
         rules.restrict_self()
     }

@@ -33,12 +33,14 @@ impl ToolIdentity {
         Self { uid: uid.as_raw(), gid: gid.as_raw() }
     }
 
-    /// Sets all ids of this process permanently. In user mode the supplementary groups remain.
-    pub(super) fn assume(self, mode: LauncherMode) -> Result<(), Failed> {
+    /// Sets all ids of this process permanently. In user mode the supplementary groups remain; in
+    /// system mode there is at most this one.
+    pub(super) fn assume(self, mode: LauncherMode, group: Option<u32>) -> Result<(), Failed> {
         let layer = Layer::Capabilities;
         let (uid, gid) = (Uid::from_raw(self.uid), Gid::from_raw(self.gid));
         if mode == LauncherMode::System {
-            nix::unistd::setgroups(&[])
+            let groups: Vec<Gid> = group.into_iter().map(Gid::from_raw).collect();
+            nix::unistd::setgroups(&groups)
                 .map_err(Failed::without(layer, "drop supplementary groups"))?;
         }
         nix::unistd::setresgid(gid, gid, gid)

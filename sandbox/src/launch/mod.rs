@@ -16,6 +16,7 @@ mod collector;
 mod confine;
 mod control_socket;
 mod denials;
+mod device;
 mod error;
 mod filter;
 mod host_memory;

@@ -11,7 +11,10 @@ use model::LauncherMode;
 use rustix::net::sockopt::socket_peercred;
 
 use super::Failed;
-use crate::plan::{CACHES, ExecSpec, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, RuntimeSpec, SandboxSpec};
+use crate::plan::{
+    CACHES, ExecSpec, MOUNTS_BY_DEFAULT, OUT_INODES_MAX, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec,
+};
 
 pub(super) const USAGE: &str = "\
 usage: toolexec-launch --staging DIR [options]    (the control socket is standard input)
@@ -178,6 +181,12 @@ impl Options {
             Err(refused) => refused,
             Ok(()) if plan.requirements.landlock_abi_min == 0 => {
                 "landlock_abi_min: 0 is invalid".into()
+            }
+            Ok(())
+                if plan.network != SandboxNetwork::Nothing
+                    && plan.device != SandboxDevice::Nothing =>
+            {
+                "a sandbox with a network has no further device".into()
             }
             Ok(()) => return Ok(()),
         };

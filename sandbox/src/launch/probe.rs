@@ -161,11 +161,17 @@ fn own_ids(identity: ToolIdentity) -> Result<(), Failed> {
     Err(probe_failed("self-test of capabilities: not the tool's uid and gid".to_owned(), 0))
 }
 
-/// Returns the tool's supplementary groups; in system mode they would be root's and must be none.
-pub(super) fn groups(mode: LauncherMode, kept: &[u32]) -> Result<Vec<u32>, Failed> {
+/// Returns the tool's supplementary groups. In system mode others would be root's: there must be
+/// none except `given`, the group of the sandbox's device.
+pub(super) fn groups(
+    mode: LauncherMode,
+    kept: &[u32],
+    given: Option<u32>,
+) -> Result<Vec<u32>, Failed> {
+    let expected: Vec<u32> = given.into_iter().collect();
     match mode {
         LauncherMode::User => Ok(kept.to_vec()),
-        LauncherMode::System if identity::supplementary_groups()?.is_empty() => Ok(Vec::new()),
+        LauncherMode::System if identity::supplementary_groups()? == expected => Ok(expected),
         LauncherMode::System => Err(probe_failed(
             "self-test of capabilities: supplementary groups remain".to_owned(),
             0,

@@ -16,11 +16,12 @@ use rustix::io::Errno;
 use rustix::mount::{OpenTreeFlags, open_tree};
 
 use super::Failed;
+use super::device::{self, kvm_tree};
 use super::mount::{
     CERTIFICATES, HOST, LOADER_CACHE, attach, copy_of, make_dir, make_file, make_link,
 };
 use crate::messages::RuntimeMount;
-use crate::plan::{RuntimeSpec, SandboxNetwork, SandboxSpec};
+use crate::plan::{RuntimeSpec, SandboxDevice, SandboxNetwork, SandboxSpec};
 
 /// The used directories of a root file system, in which distributions and images keep programs.
 const ROOT_DIRS: [&str; 8] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt"];
@@ -56,6 +57,10 @@ pub(super) fn runtime_mounts(
     }
     if plan.network == SandboxNetwork::Proxy {
         certificates(&mut parts)?;
+    }
+    match plan.device {
+        SandboxDevice::Nothing => {}
+        SandboxDevice::Kvm => parts.push((device::KVM.into(), RuntimePart::File(kvm_tree()?))),
     }
     let mut trees = Vec::new();
     let to_mount = |(place, part)| match part {

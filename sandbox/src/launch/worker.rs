@@ -210,6 +210,11 @@ fn serve_session(
         return send_failure(control, failed).map(|()| SessionResult::Served);
     }
     let knobs = match options.without_cgroup(&plan, knobs) {
+        // The kernel's memory for a virtual machine cannot be sampled.
+        Ok(None) if plan.device != plan::SandboxDevice::Nothing => {
+            let failed = Failed::here("/dev/kvm: no control group counts its memory on this host");
+            return send_failure(control, failed).map(|()| SessionResult::Served);
+        }
         Ok(knobs) => knobs,
         Err(failed) => return send_failure(control, failed).map(|()| SessionResult::BrokenHost),
     };

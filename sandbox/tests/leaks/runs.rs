@@ -270,6 +270,7 @@ impl Runs {
                 proc_view: ProcView::Pid,
             },
             network,
+            device: sandbox::plan::SandboxDevice::Nothing,
             requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
         }
     }

@@ -6,6 +6,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod device;
 mod groups;
 mod launcher;
 mod limits;

@@ -10,8 +10,8 @@ use std::process::Command;
 use model::{Language, Outcome};
 use sandbox::client::{BuildError, Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
-    Cache, ConfinementRequirements, ExecSpec, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    Cache, ConfinementRequirements, ExecSpec, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 
 use crate::support::{LIMITS, SandboxScratch, launcher_program};
@@ -48,6 +48,7 @@ fn plan(staging: &Path, runtime: RuntimeSpec, script: &str) -> Plan {
             slot,
             runtime,
             network: SandboxNetwork::Nothing,
+            device: SandboxDevice::Nothing,
             requirements: demands,
         },
         exec: order,

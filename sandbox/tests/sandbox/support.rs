@@ -14,8 +14,8 @@ use rustix::net::{
 };
 use sandbox::client::{Launcher, LauncherAddress, LauncherProgram};
 use sandbox::plan::{
-    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxNetwork,
-    SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
+    ConfinementRequirements, ExecSpec, Limits, Plan, ProcView, RuntimeSpec, SandboxDevice,
+    SandboxNetwork, SandboxSpec, StagingSlot, StagingSlotId, TmpUse,
 };
 use sandbox::report::{Confinement, FinishedRun};
 
@@ -104,6 +104,7 @@ pub(crate) fn plan(staging: &Path, script: &str, limits: Limits) -> Plan {
             proc_view: ProcView::Pid,
         },
         network: SandboxNetwork::Nothing,
+        device: SandboxDevice::Nothing,
         requirements: ConfinementRequirements { landlock_abi_min: 1, cgroup_exception: true },
     };
     let order = ExecSpec {

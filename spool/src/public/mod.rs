@@ -24,6 +24,7 @@ pub use liveness::{DaemonLiveness, daemon_liveness};
 pub use permissions::{PublishedPermission, PublishedPermissions, published_permissions};
 pub use policy::published_policy;
 pub use published_file::publish_file;
+pub(crate) use published_file::read_published;
 pub use running::{RunningRequest, RunningStep, running_requests};
 pub use status::{PublishedFileError, published_status};
 pub use waiting::{PublishedWaiting, WAITING_LISTED_MAX, WaitingRequest, waiting_requests};

@@ -67,7 +67,7 @@ pub(super) fn remove_all(path: &Path) -> Result<(), SpoolError> {
 }
 
 /// Reads a published file: a regular file of at most `bytes_max` bytes. A link is not followed.
-pub(super) fn read_published(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn read_published(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
     read_from(&open_published(path)?, bytes_max)
 }
 

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use daemon::{
-    Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, ProgressObserver, RecordLog,
-    RecordedRequest, TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
+    BackendScope, Daemon, DaemonError, DaemonParts, HostTrustStore, Permissions, ProgressObserver,
+    RecordLog, RecordedRequest, TrustFileOwners, TrustFiles, find_egress, find_launcher, open_keys,
 };
 use policies::Policy;
 use records::log::LogLocation;
 use records::{KeySource, Trust, VerifiedRecord};
 use sandbox::client::{LauncherAddress, LauncherProgram};
 use spool::{Spool, SpoolPaths};
+use validator::{Draft, FileLocation, OwnerUid};
 
 use crate::args::HostOptions;
 use crate::args::policy::named_or_embedded;
@@ -74,13 +75,41 @@ pub(in crate::commands) fn verify_record(host: &Daemon, record: &Path) -> Option
 
 /// Opens the host for embedded runs, and records every interrupted run first.
 pub(in crate::commands) fn open_host(args: &HostOptions) -> Result<Daemon, Failure> {
-    open_host_with(args, named_or_embedded(args.policy.as_deref())?)
+    open_host_with(args, named_or_embedded(args.policy.as_deref())?, BackendScope::All)
 }
 
-/// Opens the host with a policy that was already read.
+/// Opens the host for a run of this request, with no other backend than that of the request. Also
+/// returns the backends whose accelerators the run may try: an invalid request has none.
+pub(in crate::commands) fn open_host_for(
+    args: &HostOptions,
+    request: &Path,
+    bytes: &[u8],
+) -> Result<(Daemon, BackendScope), Failure> {
+    let policy = named_or_embedded(args.policy.as_deref())?;
+    let (used, tried) = backends_of(request, bytes, &policy);
+    Ok((open_host_with(args, policy, used)?, tried))
+}
+
+/// The run reads the file again. If it then names another backend, that one is unavailable.
+fn backends_of(request: &Path, bytes: &[u8], policy: &Policy) -> (BackendScope, BackendScope) {
+    let name = request.file_name().unwrap_or_default().to_string_lossy();
+    let owner = OwnerUid::new(rustix::process::geteuid().as_raw());
+    let draft = Draft::new(bytes.to_vec(), &name, owner).ok();
+    let checked = draft.map(|draft| draft.check(FileLocation::Elsewhere, clock::now()));
+    match checked.map(|checked| checked.verdict) {
+        Some(Ok(request)) => {
+            (BackendScope::of(policy, &request), BackendScope::named(policy, &request))
+        }
+        // It is refused for another reason.
+        Some(Err(_)) | None => (BackendScope::All, BackendScope::Nothing),
+    }
+}
+
+/// Opens the host with a policy that was already read, and with these backends of it.
 pub(in crate::commands) fn open_host_with(
     args: &HostOptions,
     policy: Policy,
+    backends: BackendScope,
 ) -> Result<Daemon, Failure> {
     let state = args.state.path()?;
     let trust = HostTrustStore::open(
@@ -101,7 +130,6 @@ pub(in crate::commands) fn open_host_with(
     let (key, log) = (keys.result, RecordLog::shared(LogLocation::of_state(&state), keys.log));
     let staging = spool.staging();
     let launcher = LauncherAddress::Spawn(LauncherProgram::new(program, staging));
-    let caches = state.join("caches");
     let egress = find_egress();
     let permissions = Permissions::open(&policy, &state.join("permissions"), &state.join("drafts"))
         .map_err(DaemonError::from)?;
@@ -115,7 +143,7 @@ pub(in crate::commands) fn open_host_with(
         launcher,
         egress,
         permissions,
-        caches,
+        backends,
     });
     host.start_launcher();
     for id in host.recover()?.recorded {

@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use daemon::{DaemonError, RecordedRequest};
+use daemon::{BackendScope, Daemon, DaemonError, RecordedRequest};
 use model::Outcome;
 use records::VerifiedRecord;
 use spool::SpoolError;
 use validator::REQUEST_BYTES_MAX;
 
 use super::embedded::{
-    open_host, report_problems, start_progress, stop_catching_signals, verify_record, watch_signals,
+    open_host_for, report_problems, start_progress, stop_catching_signals, verify_record,
+    watch_signals,
 };
 use crate::args::files::{named_directory, read_document};
 use crate::args::{Format, HostOptions};
@@ -55,8 +56,9 @@ pub(in crate::commands) fn run(args: &RunCommand) -> Result<ExitCode, Failure> {
         request => request?,
     };
     let inputs = args.inputs.as_deref().map(|dir| named_directory("--inputs", dir)).transpose()?;
-    let host = open_host(&args.host)?;
+    let (host, tried) = open_host_for(&args.host, &args.request, &request)?;
     let interrupted = watch_signals()?;
+    prove_accelerators(&host, &tried, &interrupted);
     let results = args.host.results_of()?;
     let followed = args.follow.then(|| OutputFollower::new(&results, &id_of(&args.request)));
     let live = start_progress(&host, followed)?;
@@ -85,6 +87,14 @@ pub(in crate::commands) fn run(args: &RunCommand) -> Result<ExitCode, Failure> {
         Format::Json => print_json(&recorded, verified.is_some())?,
     }
     Ok(exit_code(recorded.outcome, verified.is_some()))
+}
+
+/// Boots a guest if nothing else shows which accelerator works. An interrupt ends it.
+fn prove_accelerators(host: &Daemon, backends: &BackendScope, interrupted: &AtomicBool) {
+    if host.has_untried_accelerator(backends) {
+        output::note("booting a guest, to learn which accelerator of the policy works here");
+        host.prove_accelerators(backends, &|| interrupted.load(Ordering::Relaxed));
+    }
 }
 
 fn id_of(request: &Path) -> String {

@@ -72,7 +72,7 @@ fn give_up_rights(
     let mut kept = vec![evidence.as_fd()];
     kept.extend_from_slice(read);
     sys::close_all_but(&kept).map_err(Failed::at("close other descriptors"))?;
-    identity.assume(mode)?;
+    identity.assume(mode, None)?;
     confine::drop_capabilities()?;
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
     prctl::set_no_new_privs().map_err(Failed::at("set no_new_privs"))?;

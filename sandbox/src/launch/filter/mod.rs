@@ -20,9 +20,8 @@ use std::os::fd::OwnedFd;
 use model::Layer;
 
 use super::Failed;
-use crate::plan;
 use crate::sys;
-pub(super) use policy::{DenialMode, FilterNetwork, MemoryWatch, Profile, SeccompPolicy};
+pub(super) use policy::{DenialMode, FilterAccess, MemoryWatch, Profile, SeccompPolicy};
 pub(super) use text::CallDenial;
 use tree::FilterProgram;
 pub(super) use tree::ProbeToken;
@@ -48,11 +47,11 @@ impl Filters {
             .map_err(Failed::without(Layer::Seccomp, "load the outer seccomp filter"))?;
         let outer_sha256 = outer.sha256();
         let last = |profile| {
-            (profile, policy.last(profile, memory, FilterNetwork::Nothing, DenialMode::ByListener))
+            (profile, policy.last(profile, memory, FilterAccess::Nothing, DenialMode::ByListener))
         };
         let last_programs = Profile::all().map(last).collect();
         let (unsampled, answered) = (MemoryWatch::Kernel, DenialMode::ByErrno);
-        let collector = policy.last(Profile::Base, unsampled, FilterNetwork::Nothing, answered);
+        let collector = policy.last(Profile::Base, unsampled, FilterAccess::Nothing, answered);
         Ok(Self { policy, outer_sha256, memory, last_programs, collector })
     }
 
@@ -66,15 +65,14 @@ impl Filters {
         &self,
         profile: Profile,
         memory: MemoryWatch,
-        network: plan::SandboxNetwork,
+        access: FilterAccess,
         word: ProbeToken,
     ) -> Result<(Vec<[u8; 32]>, OwnedFd), Failed> {
-        let network = FilterNetwork::of(network);
         let made;
         let last = match self.last_programs.get(&profile) {
-            Some(last) if (memory, network) == (self.memory, FilterNetwork::Nothing) => last,
+            Some(last) if (memory, access) == (self.memory, FilterAccess::Nothing) => last,
             _ => {
-                made = self.policy.last(profile, memory, network, DenialMode::ByListener);
+                made = self.policy.last(profile, memory, access, DenialMode::ByListener);
                 &made
             }
         };

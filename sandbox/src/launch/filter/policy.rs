@@ -10,6 +10,7 @@ use model::Language;
 use super::names;
 use super::text::{self, BareName, CallDenial, CallRule, CallRules, PolicyText, PolicyTextError};
 use super::tree::{self, FilterAnswer, FilterProgram, Leaf};
+use crate::plan::{SandboxDevice, SandboxNetwork, SandboxSpec};
 use crate::seccomp;
 
 /// The mechanism that enforces the memory limit; it decides whether unmapped memory can be allowed.
@@ -42,18 +43,21 @@ impl Profile {
     }
 }
 
-/// The network access that a filter permits.
+/// The part of the host outside of the sandbox for which a filter permits calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::launch) enum FilterNetwork {
+pub(in crate::launch) enum FilterAccess {
     Nothing,
     Hosts,
+    Kvm,
 }
 
-impl FilterNetwork {
-    pub(in crate::launch) fn of(network: crate::plan::SandboxNetwork) -> Self {
-        match network {
-            crate::plan::SandboxNetwork::Nothing => Self::Nothing,
-            crate::plan::SandboxNetwork::Proxy => Self::Hosts,
+impl FilterAccess {
+    /// No plan has both a network and a device: `Options::check_sandbox` refuses it.
+    pub(in crate::launch) fn of(plan: &SandboxSpec) -> Self {
+        match (plan.network, plan.device) {
+            (SandboxNetwork::Proxy, _) => Self::Hosts,
+            (SandboxNetwork::Nothing, SandboxDevice::Kvm) => Self::Kvm,
+            (SandboxNetwork::Nothing, SandboxDevice::Nothing) => Self::Nothing,
         }
     }
 }
@@ -73,6 +77,7 @@ const ESCAPE: PolicyText = PolicyText::of(seccomp::ESCAPE, BareName::Is(CallDeni
 const SETUP: PolicyText = PolicyText::of(seccomp::SETUP, BareName::Is(CallDenial::Absent));
 const SAMPLED: PolicyText = PolicyText::of(seccomp::SAMPLED, BareName::Nothing);
 const HOSTS: PolicyText = PolicyText::of(seccomp::HOSTS, BareName::Nothing);
+const KVM: PolicyText = PolicyText::of(seccomp::KVM, BareName::Nothing);
 
 /// The texts, parsed and checked for contradictions.
 #[derive(Debug)]
@@ -85,6 +90,7 @@ pub(in crate::launch) struct SeccompPolicy {
     /// Lines that replace those of base.
     sampled: CallRules,
     hosts: CallRules,
+    kvm: CallRules,
     /// Every call that a listener may be notified of.
     notified: BTreeMap<u32, CallDenial>,
 }
@@ -112,11 +118,11 @@ impl SeccompPolicy {
                 None => Ok(rules),
             }
         };
-        let (sampled, hosts) = (instead(SAMPLED)?, instead(HOSTS)?);
-        let lists = allowed.values().chain([&denied, &sampled, &hosts]);
+        let (sampled, hosts, kvm) = (instead(SAMPLED)?, instead(HOSTS)?, instead(KVM)?);
+        let lists = allowed.values().chain([&denied, &sampled, &hosts, &kvm]);
         let notified = notified_denials(lists)?;
         let setup = setup.into_keys().collect();
-        Ok(Self { allowed, denied, setup, sampled, hosts, notified })
+        Ok(Self { allowed, denied, setup, sampled, hosts, kvm, notified })
     }
 
     /// Compiles the filter that is loaded once and inherited by every sandbox.
@@ -136,7 +142,7 @@ impl SeccompPolicy {
         &self,
         profile: Profile,
         memory: MemoryWatch,
-        network: FilterNetwork,
+        access: FilterAccess,
         answered: DenialMode,
     ) -> FilterProgram {
         let deny = |denial: CallDenial| match (answered, denial) {
@@ -154,7 +160,7 @@ impl SeccompPolicy {
             };
             (call, leaf)
         };
-        let leaves = self.rules(profile, memory, network).into_iter().map(leaf).collect();
+        let leaves = self.rules(profile, memory, access).into_iter().map(leaf).collect();
         tree::compile(&leaves, FilterAnswer::errno(CallDenial::Absent.errno()))
     }
 
@@ -163,15 +169,17 @@ impl SeccompPolicy {
         &self,
         profile: Profile,
         memory: MemoryWatch,
-        network: FilterNetwork,
+        access: FilterAccess,
     ) -> CallRules {
         let mut rules = self.denied.clone();
         rules.extend(self.allowed.get(&profile).cloned().unwrap_or_default());
         if memory == MemoryWatch::Sampled {
             rules.extend(self.sampled.clone());
         }
-        if network == FilterNetwork::Hosts {
-            rules.extend(self.hosts.clone());
+        match access {
+            FilterAccess::Nothing => {}
+            FilterAccess::Hosts => rules.extend(self.hosts.clone()),
+            FilterAccess::Kvm => rules.extend(self.kvm.clone()),
         }
         rules
     }

@@ -25,7 +25,7 @@ pub(super) use self::model::InitContext;
 
 use self::model::{ReceivedPlan, ToolStreams};
 use super::confine::{EffectiveLandlock, LandlockRules, ProcSelfFiles, ProcStatus};
-use super::filter::{MemoryWatch, ProbeToken, Profile};
+use super::filter::{FilterAccess, MemoryWatch, ProbeToken, Profile};
 use super::inner_fds::InnerFds;
 use super::oom_score::OomScore;
 use super::{Failed, confine, probe, view};
@@ -148,7 +148,7 @@ fn prepare(
     view::mount_plan(plan, runtime_mounts, inputs, trees)?;
     done(BuildStep::Mounted);
     SetupStep::DropRights.begin();
-    change_identity(birth)?;
+    let group = change_identity(birth, plan)?;
     done(BuildStep::RightsDropped);
     // As the tool's user, who owns them: a launcher without CAP_DAC_OVERRIDE may not open them.
     let windows = open_inner_fds()?;
@@ -164,7 +164,7 @@ fn prepare(
     let profile = Profile::Of(plan.runtime.language);
     let word = draw_token()?;
     let (seccomp_sha256, listener) =
-        birth.base_root.filters.load_last(profile, birth.memory, plan.network, word)?;
+        birth.base_root.filters.load_last(profile, birth.memory, FilterAccess::of(plan), word)?;
     // From here on the launcher must answer: the probe makes denied calls.
     let fds = [listener.as_fd(), witness.mounts()];
     wire::send(&birth.channel, &FromInit::Listener.encode(), &fds)
@@ -175,7 +175,8 @@ fn prepare(
     let status = witness.status()?;
     confine::require_confined(&status)?;
     probe::probe(birth.identity, landlock.abi, plan.network, word)?;
-    let confinement = read_confinement(birth, landlock, &status, (namespaces, seccomp_sha256))?;
+    let ids = (namespaces, seccomp_sha256);
+    let confinement = read_confinement((birth, group), landlock, &status, ids)?;
     done(BuildStep::Probed);
     SetupStep::end();
     let frame = FromInit::Prepared(Box::new(confinement), marks).encode();
@@ -185,7 +186,7 @@ fn prepare(
 }
 
 fn read_confinement(
-    birth: &InitContext<'_>,
+    (birth, group): (&InitContext<'_>, Option<u32>),
     landlock: EffectiveLandlock,
     status: &ProcStatus,
     (namespaces, seccomp_sha256): (Vec<(String, u64)>, Vec<[u8; 32]>),
@@ -193,7 +194,7 @@ fn read_confinement(
     Ok(Confinement {
         mode: birth.mode,
         uid: birth.identity.uid,
-        groups: probe::groups(birth.mode, &birth.base_root.groups)?,
+        groups: probe::groups(birth.mode, &birth.base_root.groups, group)?,
         namespaces,
         landlock_abi: landlock.abi,
         landlock_handled: landlock.handled,

@@ -8,13 +8,22 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
+use super::super::device::ToolDevice;
 use super::super::filter::MemoryWatch;
 use super::super::identity::ToolIdentity;
 use super::super::{Failed, confine};
 use super::model::InitContext;
+use crate::plan::SandboxSpec;
 
-pub(super) fn change_identity(birth: &InitContext<'_>) -> Result<(), Failed> {
-    birth.identity.assume(birth.mode)?;
+/// Returns the tool's only supplementary group in system mode: that of its device, if the tool
+/// needs it.
+pub(super) fn change_identity(
+    birth: &InitContext<'_>,
+    plan: &SandboxSpec,
+) -> Result<Option<u32>, Failed> {
+    let device = ToolDevice::of(plan)?;
+    let group = device.as_ref().and_then(|device| device.group(birth.mode));
+    birth.identity.assume(birth.mode, group)?;
     if birth.mode == LauncherMode::User || birth.memory == MemoryWatch::Sampled {
         own_user_namespace(birth.identity)?;
         confine::drop_bounding_set()?;
@@ -22,7 +31,11 @@ pub(super) fn change_identity(birth: &InitContext<'_>) -> Result<(), Failed> {
     confine::drop_capabilities()?;
     // Changing ids has reset both of these.
     prctl::set_dumpable(false).map_err(Failed::at("make the process undumpable"))?;
-    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))
+    prctl::set_pdeathsig(Signal::SIGKILL).map_err(Failed::at("set the parent-death signal"))?;
+    if let Some(device) = device {
+        device.require_access()?;
+    }
+    Ok(group)
 }
 
 /// Enters a last user namespace after everything is mounted. The tool then owns no other namespace,

@@ -9,6 +9,7 @@
 )]
 
 mod changes;
+mod kvm;
 mod lint;
 mod microvm;
 mod microvm_scene;

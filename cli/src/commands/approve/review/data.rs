@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use daemon::{DigestCache, preview, user_name};
+use daemon::{BackendScope, DigestCache, preview, user_name};
 use model::{Sha256, UtcTime};
 use policies::ais::EnvironmentDigests;
 use policies::{
@@ -141,8 +141,9 @@ impl ReviewData {
             let owner = OwnerUid::new(uid);
             policies::SubmissionOrigin::Submitted { owner, owner_name: user_name(uid) }
         };
-        let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
-        let binaries = preview::installed(policy, &caches);
+        let state = StateOption { dir: None }.path().unwrap_or_default();
+        let backends = BackendScope::of(policy, &request);
+        let binaries = preview::installed(policy, &state, &backends);
         let permission = self.permission_of(&request)?;
         let digests = match policy.requires_ais(&request) && self.ais != AisFile::Missing {
             true => DigestCache::default().of(policy, &binaries)?.digests,

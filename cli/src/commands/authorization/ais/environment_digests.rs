@@ -6,7 +6,7 @@ use crate::args::StateOption;
 use crate::failure::Failure;
 
 pub(super) fn digests_in_use(policy: &Policy) -> Result<daemon::EnvironmentFiles, Failure> {
-    let caches = StateOption { dir: None }.path().unwrap_or_default().join("caches");
-    let binaries = daemon::preview::installed(policy, &caches);
+    let state = StateOption { dir: None }.path().unwrap_or_default();
+    let binaries = daemon::preview::installed(policy, &state, &daemon::BackendScope::All);
     Ok(daemon::DigestCache::default().of(policy, &binaries)?)
 }

@@ -18,10 +18,11 @@ Example: toolexec doctor
 Without a task it checks the whole host: kernel, security modules, Landlock, namespaces, cgroups,
 programs, interpreters, backends, rules, keys, owners and modes of directories, disk, clock and
 log. It tries each backend of the policy in a sandbox: an interpreter runs a few lines of code, and
-a virtual machine boots. It checks the daemon's files if /etc/toolexec/toolexecd.yaml exists,
-otherwise those of your own runs.
-Each finding is ok, a warning, a failure or not looked at, with a remedy. It changes nothing. Run
-it as root or as the daemon's user to check everything.
+a virtual machine boots, each time anew. It checks the daemon's files if
+/etc/toolexec/toolexecd.yaml exists, otherwise those of your own runs.
+Each finding is ok, a warning, a failure or not looked at, with a remedy. It changes nothing but
+backend-probes.json in the state directory, which remembers if a guest booted with KVM. Run it as
+root or as the daemon's user to check everything.
 Exit status: 0 no failures; 1 at least one failure; 3 usage or internal error.
 With --format json, stdout is one object: {\"service\",\"config\",\"state\",\"failures\",\"warnings\",
 \"not_checked\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",\"remedy\"}]}.

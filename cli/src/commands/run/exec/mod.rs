@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use daemon::{RecordedRequest, user_name};
+use daemon::{BackendScope, RecordedRequest, user_name};
 use model::Sha256;
 use spool::replace_unchanged;
 use validator::OneLine;
@@ -130,7 +130,13 @@ fn run(
     case: &ReviewData,
     interrupted: &AtomicBool,
 ) -> Result<ExitCode, Failure> {
-    let host = open_host_with(&args.host, case.rules.policy.clone())?;
+    // That of the review: only what was shown may run.
+    let policy = case.rules.policy.clone();
+    let backends = match &case.preview {
+        Some(preview) => BackendScope::of(&policy, preview.request()),
+        None => BackendScope::Nothing,
+    };
+    let host = open_host_with(&args.host, policy, backends)?;
     let id = case.path.file_stem().unwrap_or_default().to_string_lossy();
     let (streamed, problem) = ToolOutput::new(&args.host.results_of()?, &id);
     let live = start_streaming(&host, streamed)?;

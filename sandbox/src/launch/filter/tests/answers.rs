@@ -6,8 +6,8 @@ use super::*;
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 const NOTIFY: u32 = libc::SECCOMP_RET_USER_NOTIF;
 
-fn last(network: FilterNetwork, memory: MemoryWatch) -> Vec<libc::sock_filter> {
-    loaded(&policy().last(Profile::Of(Language::Python), memory, network, DenialMode::ByListener))
+fn last(access: FilterAccess, memory: MemoryWatch) -> Vec<libc::sock_filter> {
+    loaded(&policy().last(Profile::Of(Language::Python), memory, access, DenialMode::ByListener))
 }
 
 /// Returns the answer to a call with four arguments.
@@ -24,7 +24,7 @@ fn of(
 
 #[test]
 fn important_calls_have_the_right_answer() {
-    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
+    let plain = last(FilterAccess::Nothing, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
     let (allow, notify) = (ALLOW, NOTIFY);
     let absent = libc::SECCOMP_RET_ERRNO | 38;
@@ -71,9 +71,52 @@ fn important_calls_have_the_right_answer() {
 }
 
 #[test]
+fn only_a_sandbox_with_kvm_may_make_its_requests() {
+    let kvm = last(FilterAccess::Kvm, MemoryWatch::Kernel);
+    let others = [
+        last(FilterAccess::Nothing, MemoryWatch::Kernel),
+        last(FilterAccess::Nothing, MemoryWatch::Sampled),
+        last(FilterAccess::Hosts, MemoryWatch::Kernel),
+    ];
+    // KVM_GET_API_VERSION, KVM_CREATE_VM, KVM_RUN, KVM_SET_USER_MEMORY_REGION, and an upper half.
+    for cmd in [0xae00, 0xae01, 0xae80, 0x4020_ae46, 0xae01 | 1 << 32] {
+        assert_eq!(of(&kvm, "ioctl", 0, cmd, 0, 0), ALLOW, "{cmd:#x}");
+        for other in &others {
+            assert_eq!(of(other, "ioctl", 0, cmd, 0, 0), NOTIFY, "{cmd:#x}");
+        }
+    }
+    // TIOCSTI, VFIO_GET_API_VERSION, VHOST_SET_OWNER, FS_IOC_FIEMAP; then TCGETS.
+    for cmd in [0x5412, 0x3b64, 0xaf01, 0xc020_660b] {
+        assert_eq!(of(&kvm, "ioctl", 0, cmd, 0, 0), NOTIFY, "{cmd:#x}");
+    }
+    assert_eq!(of(&kvm, "ioctl", 0, 0x5401, 0, 0), ALLOW);
+}
+
+#[test]
+fn a_filter_for_kvm_changes_the_rule_of_one_call() {
+    let policy = policy();
+    let rules = |access| policy.rules(Profile::Of(Language::Python), MemoryWatch::Kernel, access);
+    let (plain, kvm) = (rules(FilterAccess::Nothing), rules(FilterAccess::Kvm));
+    assert!(plain.keys().eq(kvm.keys()));
+    let changed = plain.iter().filter(|(call, rule)| kvm.get(call) != Some(rule));
+    assert_eq!(changed.map(|(call, _)| *call).collect::<Vec<_>>(), [number("ioctl")]);
+}
+
+/// A request that base no longer permits must not remain permitted with KVM.
+#[test]
+fn the_rule_of_kvm_is_that_of_base_with_its_requests() {
+    let rule = |text: &str| {
+        text.lines().find(|line| line.starts_with("ioctl: ")).map(str::to_owned).unwrap()
+    };
+    let base = rule(crate::seccomp::BASE.text);
+    let with_requests = base.replace(" else ", " or cmd & 0xff00 == 0xae00 else ");
+    assert_eq!(rule(crate::seccomp::KVM.text), with_requests);
+}
+
+#[test]
 fn few_socket_families_are_allowed() {
-    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
-    let hosts = last(FilterNetwork::Hosts, MemoryWatch::Kernel);
+    let plain = last(FilterAccess::Nothing, MemoryWatch::Kernel);
+    let hosts = last(FilterAccess::Hosts, MemoryWatch::Kernel);
     let one = |call, first| of(&plain, call, first, 0, 0, 0);
     let (allow, notify) = (ALLOW, NOTIFY);
     // AF_UNIX, AF_INET, AF_INET6; then AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK.
@@ -102,8 +145,8 @@ fn few_socket_families_are_allowed() {
 
 #[test]
 fn few_socket_options_are_allowed() {
-    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
-    let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
+    let plain = last(FilterAccess::Nothing, MemoryWatch::Kernel);
+    let sampled = last(FilterAccess::Nothing, MemoryWatch::Sampled);
     let (allow, notify) = (ALLOW, NOTIFY);
     // SO_SNDBUF and SO_RCVBUF of SOL_SOCKET, one with an upper half, and not of TCP.
     for option in [7, 8, 32, 33 | 1 << 32] {
@@ -121,8 +164,8 @@ fn few_socket_options_are_allowed() {
 
 #[test]
 fn memory_that_cannot_be_sampled_is_denied() {
-    let plain = last(FilterNetwork::Nothing, MemoryWatch::Kernel);
-    let sampled = last(FilterNetwork::Nothing, MemoryWatch::Sampled);
+    let plain = last(FilterAccess::Nothing, MemoryWatch::Kernel);
+    let sampled = last(FilterAccess::Nothing, MemoryWatch::Sampled);
     let (allow, notify) = (ALLOW, NOTIFY);
     // Shared anonymous memory (0x21) cannot be sampled; private memory or a file can.
     for (flags, when_sampled) in [(0x21, notify), (0x23, notify), (0x22, allow), (0x01, allow)] {

@@ -23,8 +23,8 @@ fn confine(policy: &SeccompPolicy) -> OwnedFd {
 fn confine_as(policy: &SeccompPolicy, profile: Profile) -> OwnedFd {
     nix::sys::prctl::set_no_new_privs().unwrap();
     sys::load_seccomp(&policy.outer().with_token(ProbeToken::new(TOKEN))).unwrap();
-    let (memory, network) = (MemoryWatch::Kernel, FilterNetwork::Nothing);
-    let last = policy.last(profile, memory, network, DenialMode::ByListener);
+    let (memory, access) = (MemoryWatch::Kernel, FilterAccess::Nothing);
+    let last = policy.last(profile, memory, access, DenialMode::ByListener);
     sys::load_seccomp_listening(&last.with_token(ProbeToken::new(TOKEN))).unwrap()
 }
 
@@ -153,7 +153,7 @@ fn a_second_listener_is_refused() {
         let last = policy.last(
             Profile::Of(Language::Node),
             MemoryWatch::Sampled,
-            FilterNetwork::Hosts,
+            FilterAccess::Hosts,
             answered,
         );
         // The kernel refuses the second listener, not the first filter, which allows seccomp(2).

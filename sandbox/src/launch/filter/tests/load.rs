@@ -49,7 +49,7 @@ fn last_of(programs: &[&[libc::sock_filter]]) -> Duration {
 #[test]
 fn trees_load_faster_than_rows() {
     let policy = policy();
-    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterNetwork::Nothing);
+    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterAccess::Nothing);
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());
     for (call, rule) in &base {
         match rule {
@@ -67,7 +67,7 @@ fn trees_load_faster_than_rows() {
         policy.last(
             Profile::Of(Language::Python),
             MemoryWatch::Kernel,
-            FilterNetwork::Nothing,
+            FilterAccess::Nothing,
             DenialMode::ByListener,
         ),
     );

@@ -11,18 +11,18 @@ use model::Language;
 
 use super::MemoryWatch;
 use super::names;
-use super::policy::{DenialMode, FilterNetwork, Profile, SeccompPolicy};
+use super::policy::{DenialMode, FilterAccess, Profile, SeccompPolicy};
 use super::text::{CallDenial, CallRule};
 use super::tree::ProbeToken;
 
 /// Returns every combination of arguments of `last`.
-fn variants() -> Vec<(Profile, MemoryWatch, FilterNetwork, DenialMode)> {
+fn variants() -> Vec<(Profile, MemoryWatch, FilterAccess, DenialMode)> {
     let mut all = Vec::new();
     for profile in Profile::all() {
         for memory in [MemoryWatch::Kernel, MemoryWatch::Sampled] {
-            for network in [FilterNetwork::Nothing, FilterNetwork::Hosts] {
+            for access in [FilterAccess::Nothing, FilterAccess::Hosts, FilterAccess::Kvm] {
                 for answered in [DenialMode::ByErrno, DenialMode::ByListener] {
-                    all.push((profile, memory, network, answered));
+                    all.push((profile, memory, access, answered));
                 }
             }
         }
@@ -72,7 +72,7 @@ fn node_has_the_longest_list() {
 fn the_last_filter_takes_the_launchers_calls_away() {
     let policy = policy();
     assert!(policy.setup.contains(&number("clone3")));
-    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterNetwork::Nothing);
+    let base = policy.rules(Profile::Base, MemoryWatch::Kernel, FilterAccess::Nothing);
     for call in &policy.setup {
         let rule = base.get(call).unwrap_or(&CallRule::Deny(CallDenial::Absent));
         assert!(matches!(rule, CallRule::Deny(_)), "{:?} {rule:?}", names::name(*call));

@@ -120,16 +120,16 @@ fn arguments_for(rule: Option<&CallRule>) -> Vec<[u64; 6]> {
 #[test]
 fn every_call_is_answered_as_the_texts_say() {
     let policy = policy();
-    for (profile, memory, network, answered) in variants() {
-        let rules = policy.rules(profile, memory, network);
-        let program = loaded(&policy.last(profile, memory, network, answered));
+    for (profile, memory, access, answered) in variants() {
+        let rules = policy.rules(profile, memory, access);
+        let program = loaded(&policy.last(profile, memory, access, answered));
         let mut counts = BTreeMap::<u32, u32>::new();
         for number in numbers() {
             let rule = rules.get(&number);
             for arguments in arguments_for(rule) {
                 let got = answer(&program, number, arguments);
                 let want = expected(rule, number, arguments, answered);
-                assert_eq!(got, want, "{number} {arguments:?} {profile:?} {memory:?} {network:?}");
+                assert_eq!(got, want, "{number} {arguments:?} {profile:?} {memory:?} {access:?}");
                 *counts.entry(got).or_default() += 1;
             }
         }
@@ -152,8 +152,8 @@ fn the_outer_filter_allows_exactly_the_named_calls() {
         }
     }
     // An errno is stricter than a notification: the outer filter must allow every notified call.
-    for (profile, memory, network, answered) in variants() {
-        let last = loaded(&policy.last(profile, memory, network, answered));
+    for (profile, memory, access, answered) in variants() {
+        let last = loaded(&policy.last(profile, memory, access, answered));
         for number in numbers() {
             if answer(&last, number, [u64::MAX; 6]) == libc::SECCOMP_RET_USER_NOTIF {
                 assert_eq!(answer(&outer, number, [0; 6]), libc::SECCOMP_RET_ALLOW, "{number}");
@@ -168,9 +168,9 @@ fn the_outer_filter_allows_exactly_the_named_calls() {
 fn a_call_with_the_token_is_denied_at_once() {
     let policy = policy();
     let near = [0, 1, TOKEN ^ 1, TOKEN ^ (1 << 63), TOKEN & 0xffff_ffff, TOKEN << 32, TOKEN >> 32];
-    for (profile, memory, network, answered) in variants() {
-        let rules = policy.rules(profile, memory, network);
-        let last = loaded(&policy.last(profile, memory, network, answered));
+    for (profile, memory, access, answered) in variants() {
+        let rules = policy.rules(profile, memory, access);
+        let last = loaded(&policy.last(profile, memory, access, answered));
         let mut notified = 0;
         for number in numbers() {
             let with = |word| answer(&last, number, [u64::MAX, 0, 0, 0, 0, word]);
@@ -218,16 +218,16 @@ fn programs_are_small_and_the_same_every_time() {
     assert_eq!(outer, self::policy().outer());
     let mut digests = BTreeSet::from([outer.sha256()]);
     let mut largest = 0;
-    for (profile, memory, network, answered) in variants() {
-        let last = policy.last(profile, memory, network, answered);
-        assert_eq!(last, self::policy().last(profile, memory, network, answered));
+    for (profile, memory, access, answered) in variants() {
+        let last = policy.last(profile, memory, access, answered);
+        assert_eq!(last, self::policy().last(profile, memory, access, answered));
         largest = largest.max(loaded(&last).len());
         digests.insert(last.sha256());
     }
     println!("outer {}, last at most {largest} instructions", loaded(&outer).len());
     assert!(largest <= 260, "{largest}");
     // Python, Go and Ruby have the calls of base; TypeScript those of Node.
-    assert_eq!(digests.len(), 1 + 2 * 8);
+    assert_eq!(digests.len(), 1 + 2 * 12);
 }
 
 /// An endless pseudo-random sequence (xorshift).
@@ -253,7 +253,7 @@ fn action(answer: FilterAnswer) -> u32 {
 #[test]
 fn a_tree_of_any_size_finds_every_answer() {
     let policy = policy();
-    let rules = policy.rules(Profile::Base, MemoryWatch::Sampled, FilterNetwork::Hosts);
+    let rules = policy.rules(Profile::Base, MemoryWatch::Sampled, FilterAccess::Hosts);
     let only = rules.values().filter_map(|rule| match rule {
         CallRule::Only { when, .. } => Some(when.clone()),
         CallRule::Allow | CallRule::Deny(_) => None,

@@ -27,7 +27,7 @@ pub(super) fn probe(
     let launcher = programs.iter().find(|program| program.name == "toolexec-launch");
     let launcher = launcher.and_then(|program| program.found.clone().ok());
     match &host.subject {
-        DoctorSubject::Embedded { state } => with_own(launcher, policy, &state.join("caches")),
+        DoctorSubject::Embedded { state } => with_own(launcher, policy, state),
         DoctorSubject::Service { config, .. } => match Config::read(config) {
             Ok(read) => with_service(read, config, looker, launcher),
             Err(_) => {
@@ -43,7 +43,7 @@ fn with_service(
     looker: DoctorUser,
     launcher: Option<PathBuf>,
 ) -> Vec<BackendReading> {
-    let (policy, caches) = (&read.policy, read.state.join("caches"));
+    let (policy, state) = (&read.policy, &read.state);
     if !fs::metadata(&read.state).is_ok_and(|found| found.uid() == looker.uid) {
         let remedy =
             format!("run `toolexec doctor --config {}` as the daemon's user", config.display());
@@ -51,20 +51,19 @@ fn with_service(
     }
     match read.launcher {
         reach @ LauncherAddress::Socket(_) => {
-            readings(probe_backends(reach, &read.state.join("staging"), policy, &caches))
+            readings(probe_backends(reach, &state.join("staging"), policy, state))
         }
-        LauncherAddress::Spawn(_) => with_own(launcher, policy, &caches),
+        LauncherAddress::Spawn(_) => with_own(launcher, policy, state),
     }
 }
 
-fn with_own(launcher: Option<PathBuf>, policy: &Policy, caches: &Path) -> Vec<BackendReading> {
+fn with_own(launcher: Option<PathBuf>, policy: &Policy, state: &Path) -> Vec<BackendReading> {
     let Some(launcher) = launcher else {
         let remedy = "fix the findings of `programs` first";
         return not_tried(policy, "toolexec-launch cannot be used", remedy);
     };
-    let probed = with_own_launcher(launcher, |reach, staging| {
-        probe_backends(reach, staging, policy, caches)
-    });
+    let probed =
+        with_own_launcher(launcher, |reach, staging| probe_backends(reach, staging, policy, state));
     probed.map_or_else(|(why, remedy)| not_tried(policy, &why, &remedy), readings)
 }
 
@@ -73,7 +72,9 @@ fn readings(probes: Vec<BackendProbe>) -> Vec<BackendReading> {
     let reading = |BackendProbe { name, found }| match found {
         Ok(found) => BackendReading { name, probe: SandboxProbe::Starts(found) },
         Err(what) => {
-            let help = "check its entry in the policy and its files (docs/backends.md)".to_owned();
+            let help = "check its entry in the policy and its files (docs/backends.md, \
+                        docs/microvm.md)"
+                .to_owned();
             BackendReading { name, probe: SandboxProbe::Fails { what, help } }
         }
     };

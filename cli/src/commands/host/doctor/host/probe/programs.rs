@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use daemon::BackendScope;
+
 use super::model::ProbeContext;
 use super::run_with_limit::{ProgramOutput, run_with_limit};
 use crate::commands::host::doctor::host::model::{
@@ -39,8 +41,8 @@ pub(super) fn runtimes(host: &ProbeContext) -> Vec<RuntimeReading> {
         DoctorSubject::Embedded { state } => Some(state.as_path()),
         DoctorSubject::Service { state, .. } => state.as_deref(),
     };
-    let caches = state.unwrap_or(Path::new("/")).join("caches");
-    let found = daemon::preview::installed(policy, &caches);
+    let state = state.unwrap_or(Path::new("/"));
+    let found = daemon::preview::installed(policy, state, &BackendScope::Nothing);
     let seen = policy.runtimes().map(|runtime| {
         let name = runtime.name();
         let program = found.get(name).map(|it| match runtime.root() {

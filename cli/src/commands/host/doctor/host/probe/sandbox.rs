@@ -36,9 +36,7 @@ pub(super) fn start_test_sandbox(
     };
     match &host.subject {
         DoctorSubject::Embedded { state } => match (launcher, &host.policy) {
-            (Some(launcher), Some(policy)) => {
-                probe_launcher(launcher, policy, &state.join("caches"))
-            }
+            (Some(launcher), Some(policy)) => probe_launcher(launcher, policy, state),
             _ => unusable_launcher(),
         },
         DoctorSubject::Service { config, state, .. } => {
@@ -55,8 +53,8 @@ fn not_tried(why: impl Into<String>, remedy: impl Into<String>) -> SandboxProbe 
     SandboxProbe::NotTried { why: why.into(), remedy: remedy.into() }
 }
 
-fn probe_launcher(program: PathBuf, policy: &Policy, caches: &Path) -> SandboxProbe {
-    let probed = with_own_launcher(program, |reach, staging| probe(reach, staging, policy, caches));
+fn probe_launcher(program: PathBuf, policy: &Policy, state: &Path) -> SandboxProbe {
+    let probed = with_own_launcher(program, |reach, staging| probe(reach, staging, policy, state));
     probed.map_or_else(|(why, remedy)| not_tried(why, remedy), probe_result)
 }
 
@@ -86,11 +84,11 @@ fn probe_service(
             not_tried(why, format!("run `sudo toolexec doctor --config {}`", config.display()))
         }
         (true, reach @ LauncherAddress::Socket(_), _) => {
-            let (staging, caches) = (read.state.join("staging"), read.state.join("caches"));
-            probe_result(probe(reach, &staging, &read.policy, &caches))
+            let staging = read.state.join("staging");
+            probe_result(probe(reach, &staging, &read.policy, &read.state))
         }
         (true, LauncherAddress::Spawn(_), Some(launcher)) => {
-            probe_launcher(launcher, &read.policy, &read.state.join("caches"))
+            probe_launcher(launcher, &read.policy, &read.state)
         }
         (true, LauncherAddress::Spawn(_), None) => unusable_launcher(),
     }
