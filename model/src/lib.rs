@@ -19,6 +19,7 @@ mod span;
 mod text;
 mod time;
 mod variable;
+mod words;
 
 pub use closed_set::{ClosedSet, NotInSet};
 pub use digest::{NotASha256, Sha256, Sha256Stream};
@@ -37,3 +38,4 @@ pub use text::{
 };
 pub use time::{NotATime, UtcTime};
 pub use variable::is_reserved_variable;
+pub use words::digest_words;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use model::{
     ClaimId, EnvironmentName, EnvironmentReference, NotAnEnvironmentName,
     NotAnEnvironmentReference, RequestId, ResultId, Sha256, Sha256Stream, UtcTime, alternatives,
-    deceptive_kind, escape_line, is_deceptive,
+    deceptive_kind, digest_words, escape_line, is_deceptive,
 };
 
 #[test]
@@ -18,6 +18,26 @@ fn digests() {
     stream.update(b"ab");
     stream.update(b"c");
     assert_eq!(stream.finish(), Sha256::of(b"abc"));
+}
+
+/// The words were computed by another program from the published list.
+#[test]
+fn words_of_a_digest_are_its_first_66_bits() {
+    for (digest, words) in [
+        (Sha256::of(b""), "together mail awful cradle scrub apart"),
+        (Sha256::of(b"abc"), "risk scheme quiz bulk brother vivid"),
+        (Sha256::from_bytes([0; 32]), "abandon abandon abandon abandon abandon abandon"),
+        (Sha256::from_bytes([0xff; 32]), "zoo zoo zoo zoo zoo zoo"),
+    ] {
+        assert_eq!(digest_words(&digest).join(" "), words);
+    }
+    let with = |at: usize, bit: u8| {
+        let mut bytes = [0; 32];
+        bytes[at] = bit;
+        digest_words(&Sha256::from_bytes(bytes))
+    };
+    assert_eq!(with(8, 0x40)[5], "ability");
+    assert_eq!(with(8, 0x20), with(31, 1));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod blob;
 mod error;
 mod file;
 mod hunk;
+mod kind;
 mod lines;
 mod name;
 mod output;
@@ -23,4 +24,5 @@ mod writer;
 
 pub use error::PatchError;
 pub use file::{PatchedFile, PatchedFileKind};
+pub use kind::{PatchLineKind, PatchLineReader};
 pub use writer::{PatchSummary, PatchWriter};

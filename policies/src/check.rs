@@ -22,6 +22,7 @@ use crate::raw::{
     RawRiskFloors, RawRiskLevel, RawRuntime, RawSignaturesMin, RawStanding, WholeNumber,
 };
 use crate::reasons::GateMode;
+use crate::relying_parties::RelyingParties;
 use crate::runtime::{RuntimeRule, is_slug};
 
 /// Every confinement layer. Only `cgroup` has a second mechanism behind it.
@@ -132,6 +133,7 @@ fn approval(form: &RawApproval, problems: &mut Problems<'_>) -> ApprovalRules {
         audience_required: form.audience_required,
         user_verification: form.user_verification,
         standing: form.standing.as_ref().map(|form| standing(form, problems)),
+        passkeys: RelyingParties::check(form.webauthn.as_deref().unwrap_or_default(), problems),
     }
 }
 

@@ -39,17 +39,21 @@ mod problem;
 mod program;
 mod raw;
 mod reasons;
+mod relying_parties;
 mod rules;
 mod runtime;
 pub mod standing;
 mod translate;
 
 pub use approval::{
-    APPROVE_NAMESPACE, AdmissionEvidence, AllowedSigners, AllowedSignersError, BATCH_NAMESPACE,
-    BATCH_REQUESTS_MAX, BatchError, BatchList, EntitlementError, KeyKind, REJECT_NAMESPACE,
+    APPROVE_NAMESPACE, ActionDocument, ActionTarget, AdmissionEvidence, AllowedSigners,
+    AllowedSignersError, BATCH_NAMESPACE, BATCH_REQUESTS_MAX, BatchError, BatchList, CountedAction,
+    CountedDocument, EntitlementError, KeyKind, ORDER_NAMESPACE, REJECT_NAMESPACE,
     REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX,
-    SIGNATURE_FILES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE, SignatureError, SignatureFile,
-    SignerKey, SignerKeyError, SshSignature, StandardTime, Touch, VerifiedSshSignature,
+    SIGNATURE_FILES_MAX, SIGNED_ACTION_BYTES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE,
+    SignatureError, SignatureFile, SignedAction, SignedActionError, SignedActionEvidence,
+    SignedActionKind, SignedActionRefusal, SignedActionTerms, SignerKey, SignerKeyError,
+    SshSignature, StandardTime, Touch, VerifiedSshSignature, WebauthnFacts, WebauthnProblem,
     admission_violations, counts_for_standing, rejected_by,
 };
 pub use backends::{

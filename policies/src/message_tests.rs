@@ -18,7 +18,7 @@ use crate::permissions::{
 };
 use crate::{
     AllowedSigners, KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError,
-    SignerKeyError,
+    SignedActionError, SignedActionKind, SignerKeyError, WebauthnProblem,
 };
 
 fn tool() -> ToolName {
@@ -66,7 +66,10 @@ fn of_approvals() -> Vec<Named> {
             Mismatch(KeyKind::SkP256),
             Unverified { fingerprint: fingerprint() },
             NoTouch { fingerprint: fingerprint() },
+            Webauthn { fingerprint: fingerprint(), problem: WebauthnProblem::Flags },
+            Passkey { fingerprint: fingerprint() },
         ),
+        every!(WebauthnProblem: Flags, ClientData, Member("origin"), Embedded),
         vec![
             refused("AllowedSignersError", AllowedSigners::parse("alice\n")),
             refused(
@@ -77,6 +80,28 @@ fn of_approvals() -> Vec<Named> {
         ],
     ]
     .concat()
+}
+
+fn of_signed_actions() -> Vec<Named> {
+    let id = || "TR-20260209-160501Z-python-stats".parse().unwrap();
+    let kind = SignedActionKind::Approve;
+    every!(SignedActionError:
+        TooLarge,
+        Line { line: 2, form: "action: ACTION" },
+        Key(kind, "by"),
+        Key(SignedActionKind::Reject, "at"),
+        Count(kind, 101),
+        Target(kind, id()),
+        Digest(kind, id()),
+        Digest(SignedActionKind::Hold, id()),
+        Duplicate(id()),
+        Armour,
+        Signature(SignatureError::NotASignature),
+        Namespace { found: "file".to_owned(), wanted: crate::APPROVE_NAMESPACE },
+        Fill(id(), validator::FillError::FrontMatter),
+        Approved(id()),
+        Batch(crate::BatchError::Count(0)),
+    )
 }
 
 fn of_permissions() -> Vec<Named> {
@@ -171,5 +196,8 @@ fn error_texts_match_the_snapshot() {
         ("PolicyError", PolicyError::one("policy.yaml", key).to_string()),
         ("PolicyError, of the whole file", PolicyError::one("policy.yaml", whole).to_string()),
     ];
-    assert_texts("policies", vec![of_policies, of_approvals(), of_permissions(), of_ais()]);
+    assert_texts(
+        "policies",
+        vec![of_policies, of_approvals(), of_signed_actions(), of_permissions(), of_ais()],
+    );
 }

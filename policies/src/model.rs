@@ -13,6 +13,7 @@ use crate::hosts::NetworkRules;
 use crate::limits::Ceilings;
 use crate::permissions::PermissionTerms;
 use crate::reasons::GateMode;
+use crate::relying_parties::RelyingParties;
 use crate::runtime::RuntimeRule;
 
 #[derive(Clone, Debug)]
@@ -65,6 +66,8 @@ pub(crate) struct ApprovalRules {
     pub(crate) user_verification: bool,
     /// None if the policy allows no standing approval.
     pub(crate) standing: Option<StandingRules>,
+    /// The passkeys whose signatures count.
+    pub(crate) passkeys: RelyingParties,
 }
 
 /// The most that a standing approval may allow.

@@ -107,6 +107,13 @@ impl Policy {
         self.rules.approval.standing.is_some_and(|rules| rules.from_drafts)
     }
 
+    /// Returns the domain whose passkeys count when a page of this origin, as browsers write it, asks
+    /// for a signature.
+    #[must_use]
+    pub fn passkey_domain(&self, origin: &str) -> Option<&str> {
+        self.rules.approval.passkeys.domain_for(origin)
+    }
+
     /// Returns whether a run may use other mechanisms if no cgroup is writable.
     #[must_use]
     pub fn cgroup_exception(&self) -> bool {

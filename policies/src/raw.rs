@@ -132,6 +132,24 @@ pub(crate) struct RawApproval {
     pub(crate) user_verification: bool,
     /// The most that a standing approval may allow; none is allowed if left out or `null`.
     pub(crate) standing: Option<RawStanding>,
+    /// The passkeys whose signatures count, by the domain for which they were made (docs/keys.md);
+    /// none if left out or empty.
+    pub(crate) webauthn: Option<Vec<RawRelyingParty>>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawRelyingParty {
+    /// The domain of the passkeys, as in their keys: `approve.example.org`, or `localhost`.
+    pub(crate) rp_id: String,
+    /// The origins of the pages that may ask for a signature, `https://host[:port]` as the browser
+    /// writes it: the host is the domain or below it. `http` is for `localhost` only.
+    pub(crate) origins: Vec<String>,
+    /// If true, an approval needs a PIN, a finger or a face, also if `approval.user_verification` is
+    /// false.
+    pub(crate) user_verification: bool,
+    /// If false, a passkey that may be copied to other devices does not count.
+    pub(crate) synced: bool,
 }
 
 #[derive(serde::Deserialize)]

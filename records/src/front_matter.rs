@@ -114,7 +114,7 @@ fn provenance(
         vec![
             ("principal", show.exact_node(principal)),
             ("key", show.exact_node(key)),
-            ("touch", touch.map_or(FactNode::Null, |(_, touch)| touch_node(*touch))),
+            ("touch", touch.map_or(FactNode::Null, |(_, touch)| touch_node(touch, show))),
         ]
     };
     let argv = request.map_or(&[][..], |request| request.argv());
@@ -204,11 +204,22 @@ fn replay_of(of: ReplayOf<'_>, show: Redaction) -> FactNode {
     ])
 }
 
-fn touch_node(touch: Touch) -> FactNode {
-    FactNode::Map(vec![
+fn touch_node(touch: &Touch, show: Redaction) -> FactNode {
+    let mut facts = vec![
         ("user_verified", FactNode::Bool(touch.user_verified())),
         ("counter", FactNode::Uint(touch.counter().into())),
-    ])
+    ];
+    // Only the touch of a passkey has the key.
+    facts.extend(touch.webauthn().map(|stated| {
+        let node = FactNode::Map(vec![
+            ("rp_id", show.exact_node(stated.rp_id())),
+            ("origin", show.exact_node(stated.origin())),
+            ("backup_eligible", FactNode::Bool(stated.backup_eligible())),
+            ("backed_up", FactNode::Bool(stated.backed_up())),
+        ]);
+        ("webauthn", node)
+    }));
+    FactNode::Map(facts)
 }
 
 /// Returns the constraints beyond the seed's three. They are stated, not enforced.

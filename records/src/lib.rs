@@ -42,6 +42,7 @@ mod request_files;
 mod result_directory;
 mod result_key;
 mod result_key_files;
+mod result_names;
 mod rotation;
 mod spki;
 mod statement;
@@ -81,6 +82,7 @@ pub use result_directory::{
     ClaimedArtifact, ClaimedViolation, RecordClaims, ResultDirectory, ResultFilePart,
 };
 pub use result_key::{PublicResultKey, RESULT_NAMESPACE, RESULT_PRINCIPAL, ResultKey};
+pub use result_names::{request_of, result_names};
 pub use rotation::{
     ActiveKeys, CompletedRotation, HostKey, RotationError, Successor, Takeover, TakeoverError,
     finish_rotations, rotate, takeovers,

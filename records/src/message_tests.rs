@@ -200,6 +200,7 @@ fn of_verification() -> Vec<Named> {
             Request(text()),
             NoSignature,
             Signature("not an SSH signature".to_owned()),
+            Passkey,
             NotEntitled(EntitlementError::Revoked, time()),
             NotEntitled(EntitlementError::Unknown, time()),
             NotEntitled(EntitlementError::Namespace, time()),

@@ -91,8 +91,7 @@ fn upstream(field: UpstreamField) -> Value {
 
 fn provenance(field: ProvenanceField) -> Value {
     let input = object(&[("name", text()), ("sha256", sha256())]);
-    let touch = object(&[("user_verified", flag()), ("counter", count())]);
-    let approval = object(&[("principal", text()), ("key", text()), ("touch", or_null(touch))]);
+    let approval = object(&[("principal", text()), ("key", text()), ("touch", or_null(touch()))]);
     match field {
         ProvenanceField::Outcome => one_of(Outcome::TEXTS),
         ProvenanceField::Reason | ProvenanceField::Environment => or_null(text()),
@@ -111,6 +110,17 @@ fn provenance(field: ProvenanceField) -> Value {
         ProvenanceField::Argv | ProvenanceField::ConstraintsStated => list(text()),
         ProvenanceField::ArgvTotal | ProvenanceField::ConstraintsStatedTotal => count(),
     }
+}
+
+fn touch() -> Value {
+    let mut touch = object(&[("user_verified", flag()), ("counter", count())]);
+    touch["properties"]["webauthn"] = object(&[
+        ("rp_id", text()),
+        ("origin", text()),
+        ("backup_eligible", flag()),
+        ("backed_up", flag()),
+    ]);
+    touch
 }
 
 fn backend_detail() -> Value {

@@ -98,6 +98,17 @@ impl AtomicFile {
         Ok(())
     }
 
+    /// The same for a file that need not survive a crash.
+    ///
+    /// # Errors
+    /// As [`Self::replace`].
+    pub(crate) fn replace_without_sync(mut self) -> io::Result<()> {
+        self.check_same_file()?;
+        renameat(&self.directory, &self.hidden, &self.directory, &self.name)?;
+        self.placed = true;
+        Ok(())
+    }
+
     fn check_same_file(&self) -> io::Result<()> {
         if self.is_same_file()? {
             return Ok(());

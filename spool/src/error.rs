@@ -134,6 +134,12 @@ impl SpoolError {
         wants.iter().any(|errno| Some(errno.raw_os_error()) == code)
     }
 
+    /// Returns whether the same operation may succeed later, without a change of the object.
+    #[must_use]
+    pub fn is_momentary(&self) -> bool {
+        self.shortage().is_some() || self.is_transient()
+    }
+
     /// Returns whether the object exists and this process may not read it.
     #[must_use]
     pub fn is_permission_denied(&self) -> bool {

@@ -29,6 +29,7 @@ mod disk_space;
 mod draft_files;
 mod error;
 pub mod failpoint;
+mod followed_file;
 mod fsck;
 mod hash_progress;
 mod inbox;
@@ -51,6 +52,8 @@ mod reserve;
 pub mod retention;
 mod shortage;
 mod sidecars;
+mod signed_actions;
+mod signed_drafts;
 mod slot;
 mod stage;
 mod standing;
@@ -69,6 +72,7 @@ pub use claim::{Claimed, ClaimedObject, ReplaySource};
 pub use clock::LatestTime;
 pub use draft_files::DraftFiles;
 pub use error::{SpoolError, io_text};
+pub use followed_file::{FollowedFile, ProgressMoment};
 pub use fsck::{
     DaemonPresence, SpoolFinding, SpoolProblem, SpoolProblemCode, SpoolReport, check_spool,
     is_spool,
@@ -79,6 +83,7 @@ pub use ledger::{
     BeginError, Begun, LedgerFault, LedgerOrder, PriorRun, RebuildSummary, RunFacts, UsedNonces,
     WasBegun, check_ledger, rebuild_ledger,
 };
+pub use orders::GivenOrder;
 pub use paths::{Spool, SpoolPaths};
 pub use permissions::{
     AnswerDecision, FilingOutcome, PermissionStore, PermissionStoreError, SubmittedAnswer,
@@ -96,6 +101,10 @@ pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
 pub use remembered_probes::{RememberedProbe, RememberedProbes};
 pub use reserve::ReserveInUse;
 pub use shortage::Shortage;
+pub use signed_actions::{
+    DeliveredAction, SignedActionAnswer, SignedActionInbox, SignedActionLook, SignedActionMarks,
+};
+pub use signed_drafts::SignedDraft;
 pub use slot::EmptySlot;
 pub use stage::{StageError, Staged, folder_limits, folder_violation, write_input};
 pub use standing::{StandingState, StoredProof, stored_standing_references};

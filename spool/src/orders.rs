@@ -16,6 +16,17 @@ use crate::inbox::Inbox;
 use crate::model::{OperatorOrder, PlacedOrder};
 use crate::sync;
 
+/// The result of an order that the daemon gives for a signer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GivenOrder {
+    /// The order applies, or nothing was to be released.
+    Placed,
+    /// The request is not queued.
+    NotQueued,
+    /// The request is being cancelled, which cannot be undone.
+    Cancelled,
+}
+
 /// The files are empty, so all users may read them.
 const ORDER_MODE: u32 = 0o644;
 
@@ -65,6 +76,39 @@ impl Inbox {
         }
         sync::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "sync"))?;
         Ok(true)
+    }
+
+    /// Gives an order for a queued request, as `toolexec hold`, `release` and `cancel` do.
+    ///
+    /// # Errors
+    /// A file of an order cannot be created or removed.
+    pub fn give_order(
+        &self,
+        request: &str,
+        order: OperatorOrder,
+    ) -> Result<GivenOrder, SpoolError> {
+        let exists = |order: OperatorOrder| self.identity(order.file_name(request)).is_some();
+        if self.identity(request).is_none() {
+            return Ok(GivenOrder::NotQueued);
+        }
+        if order != OperatorOrder::Cancel && exists(OperatorOrder::Cancel) {
+            return Ok(GivenOrder::Cancelled);
+        }
+        match order {
+            OperatorOrder::Release if !exists(OperatorOrder::Hold) => {
+                return Ok(GivenOrder::Placed);
+            }
+            // A leftover release would end this hold at once.
+            OperatorOrder::Hold => self.remove_order(request, OperatorOrder::Release)?,
+            OperatorOrder::Release | OperatorOrder::Cancel => {}
+        }
+        let is_new = self.place_order(request, order)?;
+        if is_new && self.identity(request).is_none() {
+            // The request was processed while the order was placed.
+            self.remove_order(request, order)?;
+            return Ok(GivenOrder::NotQueued);
+        }
+        Ok(GivenOrder::Placed)
     }
 
     /// Removes the file of an order, if it exists.

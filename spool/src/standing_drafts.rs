@@ -2,7 +2,7 @@
 //! like any other. Agents write in `drafts/`: nothing there is followed, and nothing is decided
 //! here. The event loop waits for a look, so a look must never do more than its limits allow.
 
-mod input_tree;
+pub(crate) mod input_tree;
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -16,7 +16,7 @@ use validator::REQUEST_BYTES_MAX;
 use crate::beneath::{AllowedLinks, check_regular_file, open_beneath};
 use crate::error::SpoolError;
 use crate::inbox::Inbox;
-use input_tree::InputTreeWork;
+use input_tree::{InputTreeBounds, InputTreeWork};
 
 /// The most names that a look reads. With the next limit, a look takes a few milliseconds. The next
 /// look goes on behind the last name, so other drafts delay a draft but never prevent it.
@@ -129,7 +129,7 @@ impl Inbox {
             }
             // One draft that cannot be moved must not stop the others.
             Err(error) => {
-                let is_lasting = !is_momentary(&error);
+                let is_lasting = !error.is_momentary();
                 look.failure.get_or_insert(error);
                 is_lasting
             }
@@ -151,7 +151,8 @@ impl Inbox {
             return Ok(false);
         }
         let mut work = InputTreeWork::default();
-        let checked = input_tree::check_inputs(drafts, &inputs, &mut work);
+        let bounds = InputTreeBounds::STANDING;
+        let checked = input_tree::check_inputs(drafts, &inputs, bounds, &mut work);
         look.names_left = look.names_left.saturating_sub(work.names);
         look.opens_left = look.opens_left.saturating_sub(work.directories);
         checked?;
@@ -193,15 +194,11 @@ fn draft_at(drafts: &Inbox, file_name: &CStr) -> Option<(String, DraftIdentity)>
     (is_file && found.st_size != 0).then(|| (name.to_owned(), identity))
 }
 
-fn is_momentary(error: &SpoolError) -> bool {
-    error.shortage().is_some() || error.is_transient()
-}
-
 /// Returns whether the front matter has the key. The check of the request reads it properly. A
 /// draft that cannot be read is left alone.
 fn uses_standing_approval(drafts: &Inbox, name: &str) -> Result<bool, SpoolError> {
     let front = match read_front(drafts, name) {
-        Err(error) if is_momentary(&error) => return Err(error),
+        Err(error) if error.is_momentary() => return Err(error),
         Err(_) => return Ok(false),
         Ok(front) => front,
     };

@@ -44,6 +44,7 @@ mod request;
 mod request_check;
 mod request_key;
 mod result;
+mod revealed_text;
 mod risk;
 /// The documentation of the rules.
 pub mod rule_docs;
@@ -79,6 +80,7 @@ pub use network::{HostPort, Network, NetworkAccess};
 pub use outputs::{ExpectedOutput, PatchOutput};
 pub use request::{Backend, Constraint, OwnerUid, Request, RequestedBy, Work};
 pub use result::{RESULT_BYTES_MAX, check_result, states_digest, withholding_code};
+pub use revealed_text::{decode_text, incomplete_len, reveal_text};
 pub use risk::{Risk, RiskLevel, Sensitivity};
 pub use rule_docs::RuleDoc;
 pub use secrets::{SecretKind, secret_kinds};

@@ -107,7 +107,7 @@ impl RequestContext<'_> {
 
     fn rejected_by(&self, found: &StoredStanding, now: UtcTime) -> Option<String> {
         let signers = self.rules.trust.signers()?;
-        rejected_by(&found.approval, &found.signatures, signers, now)
+        rejected_by(&found.approval, &found.signatures, (signers, &self.rules.policy), now)
     }
 
     /// Leaves out files that do not count: with too many of them, later signatures would not count
@@ -115,7 +115,8 @@ impl RequestContext<'_> {
     fn keep_counting(&self, found: &mut StoredStanding, now: UtcTime) {
         let StoredStanding { approval, signatures, .. } = found;
         if let Some(signers) = self.rules.trust.signers() {
-            signatures.retain(|file| counts_for_standing(approval, file, signers, now));
+            let voters = (signers, self.rules.policy.as_ref());
+            signatures.retain(|file| counts_for_standing(approval, file, voters, now));
         }
     }
 

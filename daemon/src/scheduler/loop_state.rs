@@ -16,7 +16,7 @@ use spool::{DaemonState, Inbox, OperatorOrder};
 use super::event::LoopEvent;
 use super::fitness::HostFitness;
 use super::model::{
-    EmptyListing, FileIdentity, LoopConfig, StandingDrafts, StopState, WorkerControl,
+    EmptyListing, FileIdentity, LoopConfig, SignedActions, StandingDrafts, StopState, WorkerControl,
 };
 use super::publisher::{LoopSnapshot, StatusPublisher};
 use super::window::SubmissionWindow;
@@ -47,6 +47,7 @@ pub(super) struct EventLoop<'scope, 'env> {
     /// While it is unchanged, a rescan need not list the directory.
     pub(super) empty_listing: Option<EmptyListing>,
     pub(super) drafts: StandingDrafts,
+    pub(super) signed: SignedActions,
     pub(super) scan_wanted: bool,
     /// Listing a large directory must leave time for other work.
     pub(super) next_scan: Instant,

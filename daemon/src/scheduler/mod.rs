@@ -5,6 +5,7 @@
 //! and at an interval. The memory kept between two looks is bounded for any number of files.
 
 mod accelerators;
+mod action_taking;
 mod admit;
 mod event;
 mod event_loop;
@@ -18,6 +19,7 @@ mod reload;
 mod retention;
 mod scan;
 mod shortage;
+mod signed_actions;
 mod standing_drafts;
 mod watch;
 mod window;
@@ -34,12 +36,13 @@ use std::time::Instant;
 use spool::Inbox;
 
 pub use self::model::LoopConfig;
-use self::model::{StandingDrafts, StopState};
+use self::model::{SignedActions, StandingDrafts, StopState};
 use crate::environments;
 use crate::held_requests::HeldRequests;
 use crate::metrics::MetricsSettings;
 use crate::model::DaemonError;
 use crate::state::Daemon;
+use crate::system;
 use fitness::HostFitness;
 use loop_state::EventLoop;
 use publisher::StatusPublisher;
@@ -104,6 +107,7 @@ impl DaemonService {
                 ignored: BTreeMap::new(),
                 empty_listing: None,
                 drafts: StandingDrafts::default(),
+                signed: SignedActions::new(system::now()),
                 scan_wanted: true,
                 next_scan: now,
                 next_rescan: now,

@@ -42,6 +42,7 @@ impl EventLoop<'_, '_> {
             // The next rescan tries again.
             return Ok(());
         }
+        self.take_signed_actions();
         self.take_standing_drafts();
         let dropbox = Arc::clone(&self.dropbox);
         let changed_at = dropbox.changed_at()?;

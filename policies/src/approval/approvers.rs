@@ -12,7 +12,7 @@ use validator::{Code, Request, RiskLevel};
 
 use super::document::SignedDocument;
 use super::signers::AllowedSigners;
-use super::sshsig::Touch;
+use super::touch::Touch;
 use super::verified_signatures::{UnusableSignature, VerifiedPerson, VerifiedSignatures};
 use crate::findings::Findings;
 use crate::model::ApprovalRules;
@@ -176,8 +176,16 @@ impl<'v, 's> Approvers<'v, 's> {
             findings.pass(RULE, format!("{verified} verified; not counted: {unusable}"));
             return;
         }
-        let hint = "sign the request with `toolexec approve` and a key that allowed_signers lists \
-                    as valid at approved_utc";
+        let hint = match self.votes.unusable.iter().any(|it| it.passkey) {
+            true => {
+                "list the domain and the origin of the passkey in approval.webauthn of the policy, \
+                 or sign with another key"
+            }
+            false => {
+                "sign the request with `toolexec approve` and a key that allowed_signers lists as \
+                 valid at approved_utc"
+            }
+        };
         let reason = format!("not counted: {unusable}");
         self.hold_or_refuse(findings, (RULE, Code::ApprovalSignature), reason, hint);
     }
@@ -273,7 +281,8 @@ impl<'v, 's> Approvers<'v, 's> {
     }
 
     pub(super) fn touches(&self) -> Vec<(String, Touch)> {
-        let touch = |voter: &&VerifiedPerson<'_>| Some((voter.fingerprint.clone(), voter.touch?));
+        let touch =
+            |voter: &&VerifiedPerson<'_>| Some((voter.fingerprint.clone(), voter.touch.clone()?));
         self.approvers.iter().filter_map(touch).collect()
     }
 
@@ -311,8 +320,10 @@ fn enough_signers(
         !rules.self_approval
             && request.requester().is_some_and(|name| signers.person_may_be(person, name))
     };
-    let able: Vec<_> =
-        signers.approvers_at(request.approved()).filter(|it| !asks(it.person)).collect();
+    let able: Vec<_> = signers
+        .approvers_at(request.approved())
+        .filter(|it| !asks(it.person) && rules.passkeys.may_count(&it.key))
+        .collect();
     let people: BTreeSet<usize> = able.iter().map(|it| it.person).collect();
     people.len() >= min && able.iter().any(|it| it.principals.matches(request.approved_by()))
 }

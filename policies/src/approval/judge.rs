@@ -85,8 +85,13 @@ fn verified_signatures<'s>(
     evidence: &DecisionEvidence<'s>,
 ) -> Option<VerifiedSignatures<'s>> {
     let signers = evidence.signers?;
-    let user_verification = policy.rules.approval.user_verification;
-    let scrutiny = SignatureCheck { signers, user_verification, now: evidence.now };
+    let rules = &policy.rules.approval;
+    let scrutiny = SignatureCheck {
+        signers,
+        passkeys: &rules.passkeys,
+        user_verification: rules.user_verification,
+        now: evidence.now,
+    };
     let document = SignedDocument::Request(request);
     let own = VerifiedSignatures::count(document, evidence.signatures, &scrutiny);
     let Some(found) = standing else { return Some(own) };

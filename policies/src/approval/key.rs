@@ -1,6 +1,6 @@
-//! The public keys that may sign: Ed25519 and ECDSA P-256, in software or in a FIDO security key. A
-//! [`SignerKey`] must never exist for another kind of key, nor for a point under which signatures
-//! verify that its owner did not make.
+//! The public keys that may sign: Ed25519 and ECDSA P-256 in software or in a FIDO security key, and
+//! passkeys of P-256. A [`SignerKey`] must never exist for another kind of key, nor for a point under
+//! which signatures verify that its owner did not make.
 
 use std::fmt;
 
@@ -8,7 +8,11 @@ use base64ct::{Base64, Encoding};
 use ssh_key::public::KeyData;
 use ssh_key::{HashAlg, PublicKey};
 
+use super::webauthn::is_rp_id;
 use super::wire::{WireFormatError, WireReader};
+
+/// The application of a security key that was made for SSH begins with this.
+const SSH_APPLICATION: &str = "ssh:";
 
 /// A sound public key, with the exact bytes that fingerprints and revocations refer to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +20,8 @@ pub struct SignerKey {
     kind: KeyKind,
     blob: Vec<u8>,
     data: KeyData,
+    /// The relying party of a passkey.
+    rp_id: Option<String>,
 }
 
 model::closed_set! {
@@ -41,7 +47,8 @@ pub enum SignerKeyError {
     Malformed(KeyKind),
     /// A point of low order, or one that is not on the curve.
     Unsound(KeyKind),
-    /// A security key that was not made for SSH. A web site may have requested its signature.
+    /// A security key that was made neither for SSH nor as a passkey of a domain. A web site may have
+    /// requested its signature.
     Application(String),
 }
 
@@ -104,11 +111,14 @@ impl SignerKey {
         if !fields.is_sound(kind) {
             return Err(SignerKeyError::Unsound(kind));
         }
-        if let Some(name) = fields.application.filter(|name| !name.starts_with("ssh:")) {
+        let rp_id = fields.application.filter(|name| !name.starts_with(SSH_APPLICATION));
+        // OpenSSH reads passkeys of P-256 only.
+        if let Some(name) = rp_id.filter(|name| kind != KeyKind::SkP256 || !is_rp_id(name)) {
             return Err(SignerKeyError::Application(name.to_owned()));
         }
+        let rp_id = rp_id.map(str::to_owned);
         let data = PublicKey::from_bytes(blob).map_err(|_| SignerKeyError::Malformed(kind))?;
-        Ok(Self { kind, blob: blob.to_vec(), data: data.key_data().clone() })
+        Ok(Self { kind, blob: blob.to_vec(), data: data.key_data().clone(), rp_id })
     }
 
     /// Returns the kind of the key.
@@ -129,8 +139,20 @@ impl SignerKey {
         self.data.fingerprint(HashAlg::Sha256).to_string()
     }
 
+    /// Returns the domain for which a passkey was made; `None` for any other key.
+    #[must_use]
+    pub fn rp_id(&self) -> Option<&str> {
+        self.rp_id.as_deref()
+    }
+
     pub(crate) fn data(&self) -> &KeyData {
         &self.data
+    }
+
+    /// Returns the point of a P-256 key in a security key.
+    pub(super) fn sk_p256_point(&self) -> Option<p256::ecdsa::VerifyingKey> {
+        let KeyData::SkEcdsaSha2NistP256(key) = &self.data else { return None };
+        p256::ecdsa::VerifyingKey::from_sec1_bytes(key.ec_point().as_bytes()).ok()
     }
 }
 

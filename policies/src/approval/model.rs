@@ -8,7 +8,7 @@ use model::UtcTime;
 
 use super::key::SignerKey;
 use super::pattern::PatternList;
-use super::sshsig::Touch;
+use super::touch::Touch;
 use super::validity::ValidityWindow;
 use crate::standing::StandingUse;
 

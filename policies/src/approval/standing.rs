@@ -211,8 +211,12 @@ pub fn admission_violations(
     let document = SignedDocument::Standing(standing);
     request_rules::date_order(document, evidence.now, &mut findings);
     let votes = evidence.signers.map(|signers| {
-        let user_verification = policy.rules.approval.user_verification;
-        let check = SignatureCheck { signers, user_verification, now: evidence.now };
+        let check = SignatureCheck {
+            signers,
+            passkeys: &policy.rules.approval.passkeys,
+            user_verification: policy.rules.approval.user_verification,
+            now: evidence.now,
+        };
         VerifiedSignatures::count(document, evidence.signatures, &check)
     });
     request_rules::rejection(votes.as_ref(), evidence.unread_signatures, &mut findings);
@@ -230,11 +234,11 @@ pub fn admission_violations(
 pub fn rejected_by(
     standing: &StandingApproval,
     signatures: &[SignatureFile],
-    signers: &AllowedSigners,
+    (signers, policy): (&AllowedSigners, &Policy),
     now: UtcTime,
 ) -> Option<String> {
     signatures.iter().find_map(|file| {
-        let votes = votes_of(standing, file, signers, now);
+        let votes = votes_of(standing, file, (signers, policy), now);
         let voter = votes.rejections.first()?;
         let name = voter.names().next().unwrap_or("?");
         Some(format!("{} with key {}", escape_line(name), voter.fingerprint))
@@ -246,20 +250,21 @@ pub fn rejected_by(
 pub fn counts_for_standing(
     standing: &StandingApproval,
     file: &SignatureFile,
-    signers: &AllowedSigners,
+    (signers, policy): (&AllowedSigners, &Policy),
     now: UtcTime,
 ) -> bool {
-    let votes = votes_of(standing, file, signers, now);
+    let votes = votes_of(standing, file, (signers, policy), now);
     !votes.approvals.is_empty() || !votes.rejections.is_empty()
 }
 
 fn votes_of<'s>(
     standing: &StandingApproval,
     file: &SignatureFile,
-    signers: &'s AllowedSigners,
+    (signers, policy): (&'s AllowedSigners, &Policy),
     now: UtcTime,
 ) -> VerifiedSignatures<'s> {
-    let check = SignatureCheck { signers, user_verification: false, now };
+    let passkeys = &policy.rules.approval.passkeys;
+    let check = SignatureCheck { signers, passkeys, user_verification: false, now };
     let document = SignedDocument::Standing(standing);
     VerifiedSignatures::count(document, std::slice::from_ref(file), &check)
 }

@@ -8,7 +8,9 @@ use super::document::{SignaturePurpose, SignedDocument};
 use super::key::SignerKey;
 use super::model::{AllowedSigner, SIGNATURE_FILES_MAX, SignatureFile};
 use super::signers::AllowedSigners;
-use super::sshsig::{SshSignature, Touch};
+use super::sshsig::{SshSignature, VerifiedSshSignature};
+use super::touch::Touch;
+use crate::relying_parties::RelyingParties;
 
 pub(crate) struct VerifiedPerson<'s> {
     pub(crate) person: usize,
@@ -35,6 +37,8 @@ pub(crate) struct UnusableSignature {
     pub(crate) text: String,
     /// True if it would count but for the revocation of its key.
     pub(crate) revoked: bool,
+    /// True if the policy does not count this passkey.
+    pub(crate) passkey: bool,
 }
 
 #[derive(Default)]
@@ -46,8 +50,10 @@ pub(crate) struct VerifiedSignatures<'s> {
     pub(crate) too_many: bool,
 }
 
-pub(crate) struct SignatureCheck<'s> {
+pub(crate) struct SignatureCheck<'s, 'p> {
     pub(crate) signers: &'s AllowedSigners,
+    /// The passkeys that the policy counts.
+    pub(crate) passkeys: &'p RelyingParties,
     /// True if a security key must have checked a PIN or a finger.
     pub(crate) user_verification: bool,
     pub(crate) now: UtcTime,
@@ -57,7 +63,7 @@ impl<'s> VerifiedSignatures<'s> {
     pub(crate) fn count(
         document: SignedDocument<'_>,
         files: &[SignatureFile],
-        scrutiny: &SignatureCheck<'s>,
+        scrutiny: &SignatureCheck<'s, '_>,
     ) -> Self {
         let mut votes = Self { too_many: files.len() > SIGNATURE_FILES_MAX, ..Self::default() };
         if votes.too_many {
@@ -72,9 +78,9 @@ impl<'s> VerifiedSignatures<'s> {
                 Ok((SignaturePurpose::Approve, voter)) => votes.approvals.push(voter),
                 Ok((SignaturePurpose::Reject, voter)) => votes.rejections.push(voter),
                 Ok((SignaturePurpose::Request, voter)) => votes.requesters.push(voter),
-                Err(SignatureRefusal { why, revoked }) => {
+                Err(SignatureRefusal { why, revoked, passkey }) => {
                     let text = format!("{}: {why}", escape_line(&file.name));
-                    votes.unusable.push(UnusableSignature { text, revoked });
+                    votes.unusable.push(UnusableSignature { text, revoked, passkey });
                 }
             }
         }
@@ -82,18 +88,20 @@ impl<'s> VerifiedSignatures<'s> {
     }
 }
 
-struct SignatureRefusal {
-    why: String,
+/// The reason why a verified signature does not count; the fields as of [`UnusableSignature`].
+pub(super) struct SignatureRefusal {
+    pub(super) why: String,
     revoked: bool,
+    pub(super) passkey: bool,
 }
 
 impl From<String> for SignatureRefusal {
     fn from(why: String) -> Self {
-        Self { why, revoked: false }
+        Self { why, revoked: false, passkey: false }
     }
 }
 
-impl<'s> SignatureCheck<'s> {
+impl<'s> SignatureCheck<'s, '_> {
     fn verify_file(
         &self,
         file: &SignatureFile,
@@ -112,27 +120,55 @@ impl<'s> SignatureCheck<'s> {
         let person = first.person;
         let message =
             document.message(&signature, &file.bytes).map_err(|error| error.to_string())?;
-        let verified = signature.verify(message).map_err(|error| error.to_string())?;
-        let touch = verified.touch();
-        let must_verify = act == SignaturePurpose::Approve && self.user_verification;
-        if let Some(touch) = touch.filter(|touch| must_verify && !touch.user_verified()) {
-            let count = touch.counter();
-            let why = format!(
-                "security key {fingerprint} did not verify its user by PIN or fingerprint \
-                 (signature {count}), but approval.user_verification is true"
-            );
-            return Err(why.into());
-        }
+        let verified =
+            signature.verify_with_passkeys(message).map_err(|error| error.to_string())?;
+        self.check_touch(act == SignaturePurpose::Approve, &verified)?;
         let lines = self
             .entitled(known, (act, verified.namespace()), document)
             .map_err(|why| SignatureRefusal::from(format!("key {fingerprint} {why}")))?;
         if self.signers.is_revoked(verified.key()) {
-            return Err(SignatureRefusal {
-                why: format!("key {fingerprint} is revoked"),
-                revoked: true,
-            });
+            let why = format!("key {fingerprint} is revoked");
+            return Err(SignatureRefusal { why, revoked: true, passkey: false });
         }
+        let touch = verified.touch().cloned();
         Ok((act, VerifiedPerson { person, fingerprint, touch, lines }))
+    }
+
+    /// Checks that the policy counts the passkey, and that the user was verified if the policy
+    /// demands it and the purpose of the signature is one for which it does. Every signature that
+    /// counts passes here.
+    pub(super) fn check_touch(
+        &self,
+        is_for_verified_user: bool,
+        verified: &VerifiedSshSignature,
+    ) -> Result<(), SignatureRefusal> {
+        let Some(touch) = verified.touch() else { return Ok(()) };
+        let fingerprint = verified.key().fingerprint();
+        let (mut name, mut must_verify) = ("security key", self.user_verification);
+        let mut demand = "approval.user_verification is true".to_owned();
+        if let Some(facts) = touch.webauthn() {
+            let party = self.passkeys.judge(facts).map_err(|why| {
+                let why = format!("passkey {fingerprint} does not count: {why}");
+                SignatureRefusal { why, revoked: false, passkey: true }
+            })?;
+            name = "passkey";
+            if !must_verify && party.requires_user_verification() {
+                must_verify = true;
+                demand = format!(
+                    "approval.webauthn has user_verification: true for `{}`",
+                    facts.rp_id()
+                );
+            }
+        }
+        if !is_for_verified_user || !must_verify || touch.user_verified() {
+            return Ok(());
+        }
+        let count = touch.counter();
+        let why = format!(
+            "{name} {fingerprint} did not verify its user by PIN or fingerprint (signature \
+             {count}), but {demand}"
+        );
+        Err(why.into())
     }
 
     fn lines_of(&self, key: &SignerKey) -> Vec<&'s AllowedSigner> {

@@ -8,6 +8,7 @@ use policies::{APPROVE_NAMESPACE, AllowedSigners, RevokedKeys, SignatureFile};
 
 use super::scene::{NOON, PermissionScene, answer_to, calls, source};
 use soft::SoftKey;
+use soft::passkey::SoftPasskey;
 
 use crate::soft;
 
@@ -29,6 +30,17 @@ fn count(
     let evidence = AnswerEvidence { signatures, owner: None, now };
     let accepted = rules.accept(bytes, &evidence).map_err(|error| error.to_string())?;
     Ok(accepted.by().clone())
+}
+
+/// These rules have no list of origins.
+#[test]
+fn an_answer_signed_by_a_passkey_does_not_count() {
+    let (key, bytes) = (SoftPasskey::new(5, "localhost"), bytes());
+    let signed = key.sign(&key.asked(PERMISSION_NAMESPACE, &bytes, "http://localhost:8000"));
+    let signers = Some(signers(&format!("alice {}", key.public())));
+    let rules = AnswerRules { signers, uids: BTreeSet::new() };
+    let why = count(&rules, &bytes, &[signed]).unwrap_err();
+    assert!(why.contains("is a passkey, which does not count for this use"), "{why}");
 }
 
 #[test]

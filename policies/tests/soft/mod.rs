@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its part of the keys")]
 
+pub(crate) mod passkey;
+
 use base64ct::{Base64, Encoding};
 use ed25519_dalek::Signer;
 use model::Sha256;

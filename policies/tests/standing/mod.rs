@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
+mod passkey;
 mod scene;
 
 use std::fmt::Write as _;

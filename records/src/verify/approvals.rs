@@ -2,13 +2,17 @@
 //! bytes of the request, over a batch that lists them, or over the standing approval that the run
 //! used, by a key that could approve at that time. It must never count a signature for another
 //! principal, use or time than its own, nor ignore a rejection.
+//!
+//! The record has the digest of the policy and not its list of origins. A passkey's signature must
+//! therefore have the domain, the origin and the flags that the record states, so that a reader can
+//! compare these with the policy.
 
 use model::UtcTime;
 use policies::{
     AllowedSigners, BatchError, REJECT_NAMESPACE, STANDING_NAMESPACE, SshSignature,
     VerifiedSshSignature,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use validator::{Draft, OwnerUid, PastRequest, Request, StandingApproval};
 
 use crate::reason::split_reason;
@@ -38,11 +42,12 @@ pub(super) fn check(
     let mut problems = Vec::new();
     let rows = facts["approvals"].as_array().into_iter().flatten();
     for row in rows {
-        let word = |key: &str| row[key].as_str().unwrap_or_default();
-        let (principal, key) = (word("principal"), word("key"));
-        match check_approval(principal, key, document, signatures, approvers) {
+        match check_approval(row, document, signatures, approvers) {
             Ok(()) => {}
-            Err(problem) => problems.push((format!("{principal} {key}"), problem)),
+            Err(problem) => {
+                let (principal, key) = (word(row, "principal"), word(row, "key"));
+                problems.push((format!("{principal} {key}"), problem));
+            }
         }
     }
     let documents =
@@ -107,14 +112,18 @@ pub(super) fn read(facts: &Value, bytes: Vec<u8>) -> Result<PastRequest, Approva
     draft.read_recorded(made).map_err(unfit)
 }
 
+fn word<'r>(row: &'r Value, key: &str) -> &'r str {
+    row[key].as_str().unwrap_or_default()
+}
+
 /// Checks that a signature file proves this approval; else returns the last candidate's problem.
 fn check_approval(
-    principal: &str,
-    key: &str,
+    row: &Value,
     document: ApprovedDocument<'_>,
     signatures: &[(String, Vec<u8>)],
     approvers: &AllowedSigners,
 ) -> Result<(), ApprovalProblem> {
+    let (principal, key) = (word(row, "principal"), word(row, "key"));
     let mut nearest = ApprovalProblem::NoSignature;
     for (_, bytes) in signatures {
         let Ok(signature) = SshSignature::parse(bytes) else { continue };
@@ -129,8 +138,9 @@ fn check_approval(
                 continue;
             }
         };
-        nearest = match signature.verify(message) {
+        nearest = match signature.verify_with_passkeys(message) {
             Err(error) => ApprovalProblem::Signature(error.to_string()),
+            Ok(verified) if !states_touch(row, &verified) => ApprovalProblem::Passkey,
             Ok(verified) => match approvers.entitles(&verified, principal, at) {
                 Ok(()) => return Ok(()),
                 Err(why) => ApprovalProblem::NotEntitled(why, at),
@@ -140,7 +150,30 @@ fn check_approval(
     Err(nearest)
 }
 
-/// Returns the name of an authorized principal who rejected the document, if any.
+/// Returns whether the record states the touch of this signature. Records state it of each passkey.
+/// Of other keys only that they are none is checked, as in every earlier version.
+fn states_touch(row: &Value, verified: &VerifiedSshSignature) -> bool {
+    let stated = &row["touch"];
+    match (verified.touch(), verified.webauthn()) {
+        (Some(touch), Some(facts)) => {
+            let found = json!({
+                "user_verified": touch.user_verified(),
+                "counter": touch.counter(),
+                "webauthn": {
+                    "rp_id": facts.rp_id(),
+                    "origin": facts.origin(),
+                    "backup_eligible": facts.backup_eligible(),
+                    "backed_up": facts.backed_up(),
+                },
+            });
+            *stated == found
+        }
+        _ => stated["webauthn"].is_null(),
+    }
+}
+
+/// Returns the name of an authorized principal who rejected the document, if any. A passkey's
+/// rejection counts with any origin: the policy that would refuse it is not known here.
 fn rejecting_principal(
     document: ApprovedDocument<'_>,
     signatures: &[(String, Vec<u8>)],
@@ -151,7 +184,7 @@ fn rejecting_principal(
         if signature.namespace() != REJECT_NAMESPACE {
             return None;
         }
-        let verified = signature.verify(document.bytes()).ok()?;
+        let verified = signature.verify_with_passkeys(document.bytes()).ok()?;
         entitled_principal(&verified, document.approved(), approvers)
     })
 }

@@ -16,6 +16,8 @@ pub enum ApprovalProblem {
     NoSignature,
     /// Such a signature exists but does not verify.
     Signature(String),
+    /// The record states another domain, origin or touch of a passkey than its signature.
+    Passkey,
     /// The key is not entitled to approve, at this time.
     NotEntitled(EntitlementError, UtcTime),
     /// The request has a valid rejection.
@@ -28,6 +30,7 @@ impl fmt::Display for ApprovalProblem {
             Self::Request(problem) => write!(f, "cannot read the request: {problem}"),
             Self::NoSignature => f.write_str("no file in request/ has this signature"),
             Self::Signature(problem) => f.write_str(problem),
+            Self::Passkey => f.write_str("`touch` is not that of the passkey's signature"),
             Self::NotEntitled(why, at) => match why {
                 EntitlementError::Revoked => f.write_str("the key is revoked"),
                 EntitlementError::Unknown => f.write_str("no approver has this name and key"),

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::{LauncherMode, LimitName, Mechanism, Outcome, ResultId, Sha256, UtcTime};
+use policies::Touch;
 use records::{
     NetworkUse, Rationale, RecordSubject, ResultKey, RuleVerdict, SignedRecord, StartedRun,
     Statement, Verdict, sign,
@@ -134,6 +135,7 @@ pub(crate) struct RecordCase {
     pub(crate) result_id: ResultId,
     rationale: Rationale,
     approvals: Vec<(String, String)>,
+    touches: Vec<(String, Touch)>,
     request_files: Vec<(String, Vec<u8>)>,
 }
 
@@ -167,6 +169,7 @@ impl RecordCase {
                 ..Rationale::default()
             },
             approvals: vec![("alice@host".into(), "SHA256:abc".into())],
+            touches: Vec::new(),
             request_files: vec![(format!("{REQUEST_ID}.md.sig"), b"signature".to_vec())],
         }
     }
@@ -192,6 +195,11 @@ impl RecordCase {
         Self { approvals, request_files, ..self }
     }
 
+    /// States these touches of security keys.
+    pub(crate) fn touched(self, touches: Vec<(String, Touch)>) -> Self {
+        Self { touches, ..self }
+    }
+
     pub(crate) fn plain() -> Self {
         let artifacts: [(&str, &[u8]); 2] = [("stats.json", b"{}"), ("sub/extra.txt", b"extra")];
         Self::new("Statistics of the weather.", b"done\n", &artifacts)
@@ -210,7 +218,7 @@ impl RecordCase {
             policy_sha256: Sha256::of(b"policy"),
             approval: "unsigned, by the invoker",
             approvals: &self.approvals,
-            touches: &[],
+            touches: &self.touches,
             standing: None,
             replay_of: None,
             backend: "confined",

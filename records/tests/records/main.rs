@@ -39,6 +39,8 @@ mod network;
 #[cfg(test)]
 mod oracles;
 #[cfg(test)]
+mod passkey;
+#[cfg(test)]
 mod predicate;
 #[cfg(test)]
 mod render;

@@ -12,6 +12,8 @@ use crate::reserve::RESERVE_BYTES;
 
 const PRIVATE_FORBIDDEN_MODE: u32 = 0o077;
 const READABLE_FORBIDDEN_MODE: u32 = 0o022;
+/// A group may write, and no other user has access.
+const GROUP_ONLY_FORBIDDEN_MODE: u32 = 0o007;
 
 pub(super) fn check_directories(places: &SpoolPaths, report: &mut SpoolReport) {
     let SpoolPaths { spool, state, results, .. } = places;
@@ -32,7 +34,8 @@ pub(super) fn check_directories(places: &SpoolPaths, report: &mut SpoolReport) {
     let whole =
         [(spool.clone(), READABLE_FORBIDDEN_MODE), (results.clone(), READABLE_FORBIDDEN_MODE)];
     let state = (state.clone(), PRIVATE_FORBIDDEN_MODE);
-    for (path, closed) in private.into_iter().chain(of_state).chain(whole).chain([state]) {
+    let signed = (spool.join("signed"), GROUP_ONLY_FORBIDDEN_MODE);
+    for (path, closed) in private.into_iter().chain(of_state).chain(whole).chain([state, signed]) {
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
         if let Some(owner) = owner.filter(|owner| *owner != found.uid()) {
             find(&path, SpoolProblem::Owner { is: found.uid(), should: owner });

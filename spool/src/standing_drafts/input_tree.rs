@@ -20,22 +20,37 @@ pub(super) const ENTRIES_MAX: usize = DraftFiles::STANDING_ENTRIES_MAX;
 /// The most levels of directories within the directory of the inputs.
 pub(super) const LEVELS_MAX: usize = DraftFiles::STANDING_LEVELS_MAX;
 
-/// The work that a check has done, also if it failed.
+/// The limits of a check.
+#[derive(Clone, Copy)]
+pub(crate) struct InputTreeBounds {
+    /// The most files and directories.
+    pub(crate) entries_max: usize,
+    /// The most levels of directories within the directory of the inputs.
+    pub(crate) levels_max: usize,
+}
+
+impl InputTreeBounds {
+    /// Of a draft that uses a standing approval.
+    pub(super) const STANDING: Self = Self { entries_max: ENTRIES_MAX, levels_max: LEVELS_MAX };
+}
+
+/// The work that checks have done, also if one failed. It counts toward the limits.
 #[derive(Default)]
-pub(super) struct InputTreeWork {
+pub(crate) struct InputTreeWork {
     /// The names that were read.
-    pub(super) names: usize,
+    pub(crate) names: usize,
     /// The directories that were opened.
-    pub(super) directories: usize,
+    pub(crate) directories: usize,
 }
 
 /// Checks that the inputs of a draft are within the limits. A draft may have none.
 ///
 /// # Errors
 /// They exceed a limit, or a directory cannot be listed.
-pub(super) fn check_inputs(
+pub(crate) fn check_inputs(
     drafts: &Inbox,
     name: &str,
+    bounds: InputTreeBounds,
     work: &mut InputTreeWork,
 ) -> Result<(), SpoolError> {
     let path = drafts.path().join(name);
@@ -55,8 +70,8 @@ pub(super) fn check_inputs(
             continue;
         }
         work.names += 1;
-        if work.names > ENTRIES_MAX {
-            return Err(too_large(&path));
+        if work.names > bounds.entries_max {
+            return Err(too_large(&path, bounds));
         }
         if !matches!(entry.file_type(), FileType::Directory | FileType::Unknown) {
             continue;
@@ -64,8 +79,8 @@ pub(super) fn check_inputs(
         let parent = level.fd().map_err(SpoolError::errno(&path, "list"))?;
         let opened = open_beneath(parent, entry.file_name(), OFlags::RDONLY | OFlags::DIRECTORY);
         let Some(inner) = directory(opened, &path)? else { continue };
-        if depth > LEVELS_MAX {
-            return Err(too_large(&path));
+        if depth > bounds.levels_max {
+            return Err(too_large(&path, bounds));
         }
         work.directories += 1;
         levels.push(inner);
@@ -85,9 +100,10 @@ fn is_dot(name: &CStr) -> bool {
     matches!(name.to_bytes(), b"." | b"..")
 }
 
-fn too_large(path: &Path) -> SpoolError {
+fn too_large(path: &Path, bounds: InputTreeBounds) -> SpoolError {
+    let InputTreeBounds { entries_max, levels_max } = bounds;
     let what = format!(
-        "more than {ENTRIES_MAX} files and directories, or more than {LEVELS_MAX} levels of \
+        "more than {entries_max} files and directories, or more than {levels_max} levels of \
          directories; help: draft it again with its inputs only"
     );
     SpoolError::io(path, "move")(io::Error::new(io::ErrorKind::InvalidInput, what))

@@ -130,7 +130,8 @@ fn the_check_of_inputs_is_limited() {
     let scene = DraftScene::new("work");
     let check = |slug: &str| {
         let mut work = InputTreeWork::default();
-        let checked = check_inputs(&scene.drafts, &format!("{}.inputs", stem(slug)), &mut work);
+        let (name, bounds) = (format!("{}.inputs", stem(slug)), InputTreeBounds::STANDING);
+        let checked = check_inputs(&scene.drafts, &name, bounds, &mut work);
         (checked.is_ok(), work.names, work.directories)
     };
     scene.add_inputs("deep", 100, 1);

@@ -6,4 +6,5 @@ mod authority;
 mod daemon_approvals;
 mod gate;
 mod permission;
+mod signed_actions;
 mod standing;

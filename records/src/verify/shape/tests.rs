@@ -13,6 +13,11 @@ fn every_word_of_the_schema_is_understood() {
     }
 }
 
+fn passkey_approval(webauthn: &Value) -> Value {
+    let touch = json!({ "counter": 0, "user_verified": true, "webauthn": webauthn });
+    json!([{ "principal": "a", "key": "b", "touch": touch }])
+}
+
 #[test]
 fn it_judges_as_another_reader_of_the_schema_does() {
     let schema = predicate_schema();
@@ -47,6 +52,14 @@ fn it_judges_as_another_reader_of_the_schema_does() {
         json!([{ "principal": "a", "key": "b", "touch": null }]),
         json!([{ "principal": "a", "key": "b", "touch": { "counter": 1, "user_verified": true } }]),
         json!([{ "principal": "a", "key": "b", "touch": { "counter": 1 } }]),
+        passkey_approval(&json!({
+            "rp_id": "a.example",
+            "origin": "https://a.example",
+            "backup_eligible": true,
+            "backed_up": false,
+        })),
+        passkey_approval(&json!({ "rp_id": "a.example", "origin": "https://a.example" })),
+        passkey_approval(&json!(null)),
     ];
     for (key, part) in schema["properties"].as_object().unwrap() {
         let shape = SchemaShape::of(part, &schema["$defs"]);

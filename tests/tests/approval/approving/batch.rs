@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use model::{Sha256, digest_words};
 use serde_json::json;
 use toolexec_tests::{
     Bench, CliOutput, Record, RequestText, SavedRequest, SmallDisk, StandingText, at_a_terminal,
@@ -260,6 +261,10 @@ fn one_question_is_asked_after_all_reviews() {
     for (number, request) in requests.iter().enumerate() {
         assert!(output.stdout.contains(&format!("print({number})")), "{output:#?}");
         assert!(list_in(&signature_of(request)).contains(&request.id));
+        // The question has the words of the digest below its line of the list.
+        let signed = Sha256::of(&fs::read(&request.path).unwrap());
+        let words = format!("\n  words  {}", digest_words(&signed).join(" "));
+        assert!(output.stdout.contains(&words), "{words}: {output:#?}");
     }
 }
 

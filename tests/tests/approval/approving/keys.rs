@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
+use model::{Sha256, digest_words};
 use serde_json::json;
 use toolexec_tests::{Bench, CliOutput, at_a_terminal, ssh_keygen_works};
 
@@ -123,6 +124,9 @@ fn the_person_at_the_terminal_reads_answers_and_unlocks() {
     output.assert_code(0);
     assert!(!output.stdout.contains(&phrase), "the passphrase was shown: {output:#?}");
     assert_verifies(&bench, &request, "alice", APPROVE, &request.path.with_extension("md.sig"));
+    let sha256 = Sha256::of(&fs::read(&request.path).unwrap());
+    let line = format!("\nwords  {}", digest_words(&sha256).join(" "));
+    assert!(output.stdout.contains(&line), "{line}: {output:#?}");
     // It does not prompt through a pipe.
     let mut command = bench.command("setsid");
     command.arg("-w").arg(bench.scratch().path().join("bin/toolexec")).args(words);

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use model::digest_words;
 use serde_json::{Value, json};
 use toolexec_tests::{Bench, CliOutput, RequestText, SavedRequest};
 
@@ -105,6 +106,7 @@ fn explain_says_everything_but_the_texts() {
     let mut command = bench.command("sha256sum");
     let digest = CliOutput::of(command.arg(&request.path)).stdout;
     assert_eq!(object["sha256"], json!(digest[..64]));
+    assert_eq!(object["words"], json!(digest_words(&digest[..64].parse().unwrap())));
     let human = bench.toolexec(["explain", request.path.to_str().unwrap()]);
     human.assert_code(0);
     assert!(human.stdout.contains("    3  \"two words\"\n"), "{}", human.stdout);

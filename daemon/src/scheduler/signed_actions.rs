@@ -1,0 +1,154 @@
+//! Signed actions: what a person has signed through a process that may deliver signatures only. An
+//! action is taken here if its signature counts, by the rules of submitted files; it has no other
+//! right. A look at `signed/` is limited, and the next one goes on where it ended.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::UtcTime;
+use policies::SignedAction;
+use spool::{
+    DeliveredAction, SignedActionAnswer, SignedActionInbox, SignedActionLook, SignedActionMarks,
+    SpoolError,
+};
+
+use super::action_taking::{ActionTaking, TakenAction};
+use super::loop_state::EventLoop;
+use super::watch;
+use crate::system;
+
+/// No action is begun in a look that has lasted longer. An action with many drafts takes a part of
+/// a second, and any number of them may be delivered.
+const LOOK_TIME_MAX: Duration = Duration::from_millis(50);
+/// An action waits no longer for a momentary error to end, which others may cause on purpose. No
+/// approval is taken later than this.
+const WAIT_SEC_MAX: i64 = 600;
+/// The time between two attempts to take an action that waits.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+impl EventLoop<'_, '_> {
+    /// Takes the delivered actions, and answers them. An error leaves them in place and stops
+    /// nothing else.
+    pub(super) fn take_signed_actions(&mut self) {
+        match self.look_at_signed_actions() {
+            Ok(()) => self.signed.reported = None,
+            Err(error) => {
+                let text = error.to_string();
+                if self.signed.reported.as_ref() != Some(&text) {
+                    tracing::error!("signed actions are not taken: {text}");
+                    self.signed.reported = Some(text);
+                }
+            }
+        }
+    }
+
+    fn look_at_signed_actions(&mut self) -> Result<(), SpoolError> {
+        let is_open = self.signed.inbox.as_ref().is_some_and(SignedActionInbox::is_in_place);
+        if !is_open {
+            self.signed.watcher = None;
+            self.signed.inbox = SignedActionInbox::open(self.host.spool.roots()[1])?;
+            if let Some(inbox) = &self.signed.inbox {
+                let events = (self.send.clone(), Arc::clone(&self.has_queued_event));
+                self.signed.watcher = watch::watch(inbox.path(), events.0, events.1);
+            }
+        }
+        if self.signed.inbox.is_none() {
+            return Ok(());
+        }
+        // Without the present keys and a clock that is right, no signature can be judged.
+        if self.renew_trust().is_err() || self.host.clock_floor.check().is_err() {
+            return Ok(());
+        }
+        if self.signed.marks.is_none() {
+            self.signed.marks = Some(SignedActionMarks::open(&self.host.spool)?);
+        }
+        let Some(inbox) = &mut self.signed.inbox else { return Ok(()) };
+        let SignedActionLook { actions, is_complete } = inbox.look(system::now())?;
+        self.scan_wanted |= !is_complete;
+        self.answer_actions(actions)
+    }
+
+    /// Answers each action, unless it waits. Returns the first error of all.
+    fn answer_actions(&mut self, mut actions: Vec<DeliveredAction>) -> Result<(), SpoolError> {
+        self.signed.waiting.retain(|stem| actions.iter().any(|it| it.stem == *stem));
+        actions.sort_by_key(|action| self.signed.rank(&action.stem));
+        let (begun, mut refusals, mut failure) = (Instant::now(), Vec::new(), None);
+        for DeliveredAction { stem, delivered, content } in actions {
+            if begun.elapsed() > LOOK_TIME_MAX {
+                self.scan_wanted = true;
+                break;
+            }
+            let answer = match content.and_then(|bytes| self.take_action(&bytes)) {
+                Ok(answer) => answer,
+                // It stays and delays no other action.
+                Err(error) if error.is_momentary() && !is_overdue(delivered) => {
+                    self.signed.defer(stem);
+                    self.next_rescan = self.next_rescan.min(Instant::now() + RETRY_INTERVAL);
+                    failure.get_or_insert(error);
+                    continue;
+                }
+                Err(error) => refusal_of(&error),
+            };
+            refusals.extend(answer.reason.clone());
+            if let Some(inbox) = &self.signed.inbox
+                && let Err(error) = inbox.answer(&stem, &answer)
+            {
+                failure.get_or_insert(error);
+            }
+        }
+        log_refusals(&refusals);
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn take_action(&mut self, bytes: &[u8]) -> Result<SignedActionAnswer, SpoolError> {
+        let action = match SignedAction::parse(bytes) {
+            Ok(action) => action,
+            Err(error) => return Ok(SignedActionAnswer::refused(&error.to_string())),
+        };
+        let rules = self.host.rules();
+        let (terms, orders_until) = (action.terms(), self.signed.orders_until(action.terms()));
+        let Some(marks) = &mut self.signed.marks else {
+            return Ok(SignedActionAnswer::refused("the daemon is not ready; help: try again"));
+        };
+        let mut taking = ActionTaking {
+            spool: &self.host.spool,
+            approved: &self.dropbox,
+            rules: &rules,
+            origin: self.host.log.origin(),
+            now: system::now(),
+            orders_until,
+            marks,
+        };
+        Ok(match taking.take(&action)? {
+            TakenAction::Taken { signer } => {
+                self.signed.note_order(terms, system::now());
+                self.empty_listing = None;
+                for document in terms.documents() {
+                    tracing::info!("{}: {} signed by {signer}", document.target, terms.kind());
+                }
+                SignedActionAnswer::taken()
+            }
+            TakenAction::Refused(reason) => SignedActionAnswer::refused(&reason),
+        })
+    }
+}
+
+fn is_overdue(delivered: UtcTime) -> bool {
+    system::now().unix().saturating_sub(delivered.unix()) > WAIT_SEC_MAX
+}
+
+fn refusal_of(error: &SpoolError) -> SignedActionAnswer {
+    if error.is_momentary() {
+        let reason = format!("{}; help: deliver it again", error.problem());
+        return SignedActionAnswer::refused(&reason);
+    }
+    SignedActionAnswer::refused(&error.to_string())
+}
+
+/// Logs one line, because any number of them may be delivered.
+fn log_refusals(refusals: &[String]) {
+    if let Some(first) = refusals.first().map(|first| model::escape_line(first)) {
+        let count = refusals.len();
+        tracing::warn!("{count} signed actions were refused; the first: {first}");
+    }
+}
