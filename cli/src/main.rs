@@ -4,8 +4,8 @@
 //! SECURITY. The program has the rights of its caller and asks for no others. Requests and results
 //! are untrusted: they are read with bounds, escaped before they are printed, and never executed.
 //! `run` confines the tool with the launcher, as the daemon does, and never falls back to weaker
-//! confinement. Only `log witness` uses the network, and only to reach the address given on the
-//! command line.
+//! confinement. Only `log witness` and `notify` open connections, and only to the address that the
+//! caller gives. `mcp --http` listens on the loopback interface.
 //!
 //! Layout:
 //!
@@ -30,6 +30,8 @@ mod mcp;
 mod message_tests;
 mod output;
 mod random;
+mod regular_file;
+mod tls;
 mod tui;
 
 use std::process::ExitCode;

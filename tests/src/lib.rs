@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod browser;
 pub mod crash_support;
 mod doc_page;
 pub mod hostile;
@@ -30,6 +31,7 @@ mod terminal;
 pub mod timing;
 
 pub use bench::{Bench, CliOutput};
+pub use browser::{Browser, chromium};
 pub use doc_page::DocPage;
 pub use processes::{
     Process, is_child_of, kill, kill_if_running, parent_of, wait_for_no_process, wait_for_process,

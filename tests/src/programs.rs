@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub(crate) const PROGRAMS: [&str; 4] =
-    ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress"];
+pub(crate) const PROGRAMS: [&str; 5] =
+    ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress", "toolexec-console"];
 
 #[must_use]
 pub fn workspace() -> PathBuf {

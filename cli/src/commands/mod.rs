@@ -1,5 +1,6 @@
 //! The commands: one folder per group of `toolexec --help`, one file or folder per command.
 
+mod agent;
 pub(crate) mod approve;
 mod authorization;
 mod env;
@@ -16,6 +17,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use spool::OperatorOrder;
 
+use crate::commands::agent::hook::{self, HookCommand};
+use crate::commands::agent::setup::{self, SetupCommand};
 use crate::commands::approve::approve::ApproveCommand;
 use crate::commands::approve::explain::{self, ExplainCommand};
 use crate::commands::approve::reject::{self, RejectCommand};
@@ -93,6 +96,8 @@ pub(crate) enum CliCommand {
     Wait(inspect::wait::WaitCommand),
     /// Watch a spool as it changes
     Watch(inspect::watch::WatchCommand),
+    /// Post to a webhook when something waits or ends
+    Notify(inspect::notify::NotifyCommand),
     /// Hold a queued request until it is released
     #[command(after_help = run::order::HOLD_HELP)]
     Hold(OrderOptions),
@@ -120,6 +125,10 @@ pub(crate) enum CliCommand {
     Gc(GcCommand),
     /// Let an agent draft, lint and query requests over the Model Context Protocol
     Mcp(McpCommand),
+    /// Add the MCP server to the configuration of a coding agent, or remove it
+    Setup(SetupCommand),
+    /// Answer a coding agent that is about to run a command in its own shell
+    Hook(HookCommand),
     /// Print shell completions
     Completions(host::completions::CompletionsCommand),
     /// Print manual pages
@@ -147,6 +156,7 @@ impl CliCommand {
             Self::Show(args) => inspect::show::show(&args),
             Self::Wait(args) => inspect::wait::wait(&args),
             Self::Watch(args) => inspect::watch::watch(&args),
+            Self::Notify(args) => inspect::notify::notify(&args),
             Self::Hold(args) => order::order(&args, OperatorOrder::Hold),
             Self::Release(args) => order::order(&args, OperatorOrder::Release),
             Self::Cancel(args) => order::order(&args, OperatorOrder::Cancel),
@@ -159,6 +169,8 @@ impl CliCommand {
             Self::Doctor(args) => doctor::doctor(&args),
             Self::Gc(args) => gc::gc(&args),
             Self::Mcp(args) => mcp::mcp(&args),
+            Self::Setup(args) => setup::setup(&args),
+            Self::Hook(args) => Ok(hook::hook(&args)),
             Self::Completions(args) => completions::completions(&args, &mut Options::command()),
             Self::Man(args) => man::man(&args, Options::command()),
         }

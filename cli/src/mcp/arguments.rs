@@ -1,16 +1,16 @@
-//! The arguments of each tool, from which the client's JSON schemas are generated. Ids and closed
-//! sets are parsed here and nowhere else, so that no later value can contain a path.
+//! The arguments of each tool, from which the client's JSON schemas are generated. Closed sets are
+//! parsed here and nowhere else, so that no later value can contain a path.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::{ClosedSet, Language, RequestId, ResultId};
+use model::{ClosedSet, Language};
 use rmcp::schemars::{self, JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use validator::{RiskLevel, Sensitivity};
 
-use super::references::{EnvironmentArgument, StandingArgument};
+use super::references::{AnyId, EnvironmentArgument, StandingArgument};
 
 /// A value of a closed set of the request schema.
 pub(super) struct ClosedSetArgument<T>(pub(super) T);
@@ -39,46 +39,14 @@ impl<T: ClosedSet> JsonSchema for ClosedSetArgument<T> {
     }
 }
 
-/// The id of a request or result. It is parsed, so it cannot be a path.
-#[derive(Clone, Debug)]
-pub(super) enum AnyId {
-    Request(RequestId),
-    Result(ResultId),
-}
-
-impl<'de> Deserialize<'de> for AnyId {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let typed = Cow::<str>::deserialize(from)?;
-        let result = || typed.parse().map(Self::Result);
-        typed.parse().map(Self::Request).or_else(|_| result()).map_err(|_| {
-            D::Error::custom(
-                "not the id of a request (TR-YYYYMMDD-HHMMSSZ-slug) or of a result (TS-…)",
-            )
-        })
-    }
-}
-
-impl JsonSchema for AnyId {
-    fn schema_name() -> Cow<'static, str> {
-        "Id".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": "^T[RS]-", "maxLength": 200 })
-    }
-}
-
-/// Without standing, purpose, language, words, risk, justification and sensitivity are required
+/// Without standing, purpose, language, one of words and command, risk, justification and
+/// sensitivity are required
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DraftArguments {
     /// The reference of a standing approval from list_standing_approvals. It states purpose,
-    /// language, words, environment, outputs, hosts, network_rationale, risk, sensitivity and
-    /// audience: leave them out.
+    /// language, words, command, environment, outputs, hosts, network_rationale, risk, sensitivity
+    /// and audience: leave them out.
     #[serde(default)]
     pub(super) standing: Option<StandingArgument>,
     /// The value of each parameter of the standing approval, as a string
@@ -98,6 +66,9 @@ pub(super) struct DraftArguments {
     /// them into a script.
     #[serde(default)]
     pub(super) words: Vec<String>,
+    /// The command as one line instead of words, with the quoting of a shell
+    #[serde(default)]
+    pub(super) command: Option<String>,
     /// An environment with libraries and programs for the command, as NAME@sha256:DIGEST. A person
     /// gives you its reference.
     #[serde(default)]
@@ -147,6 +118,7 @@ impl DraftArguments {
             ("purpose", self.purpose.is_some()),
             ("language", self.language.is_some()),
             ("words", !self.words.is_empty()),
+            ("command", self.command.is_some()),
             ("environment", self.environment.is_some()),
             ("outputs", !self.outputs.is_empty()),
             ("hosts", !self.hosts.is_empty()),
@@ -205,6 +177,9 @@ pub(super) struct WaitArguments {
     #[serde(default = "wait_sec")]
     #[schemars(range(max = 600))]
     pub(super) timeout_sec: u64,
+    /// Add the newest output of the running tool to progress notifications, as untrusted data
+    #[serde(default)]
+    pub(super) output: bool,
 }
 
 fn wait_sec() -> u64 {
@@ -234,4 +209,19 @@ pub(super) struct PermissionArguments {
     /// Another tool, by the name that agents use
     #[serde(default)]
     pub(super) tool: Option<String>,
+}
+
+/// Without a command: every standing approval
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StandingListArguments {
+    /// List only the standing approvals that admit this command, given as separate words
+    #[serde(default)]
+    pub(super) words: Vec<String>,
+    /// The command as one line instead of words, with the quoting of a shell
+    #[serde(default)]
+    pub(super) command: Option<String>,
+    /// The names of the command's inputs below /in [default: those that it names]
+    #[serde(default)]
+    pub(super) inputs: Vec<String>,
 }

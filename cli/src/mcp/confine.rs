@@ -1,5 +1,6 @@
-//! The server confines itself before it reads a message: no TCP, and only three directories. The
-//! rest of the code must not rely on it: a kernel without Landlock only causes a warning.
+//! The server confines itself before it reads a message: three directories, and no TCP except a
+//! socket that listens already. The rest of the code must not rely on it: a kernel without Landlock
+//! only causes a warning.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,

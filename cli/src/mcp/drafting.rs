@@ -39,6 +39,9 @@ pub(super) fn draft(
     arguments: DraftArguments,
 ) -> Result<DraftAnswer, Failure> {
     let standing = standing_approval(state, &arguments)?;
+    if standing.is_none() {
+        check_command(&arguments)?;
+    }
     let inputs = arguments.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let inputs_bytes = inputs
         .iter()
@@ -75,7 +78,8 @@ fn next(is_written: bool, uses_standing: bool, policy: Option<&Policy>) -> &'sta
         "Nothing was written. Fix the violations and draft again."
     } else if !uses_standing {
         "A person must review and approve it; you cannot. Give them the id, then call \
-         request_status or wait_for_result."
+         request_status or wait_for_result. If list_standing_approvals with this command lists \
+         one, a draft that uses it needs no approval."
     } else if policy.is_some_and(Policy::takes_standing_drafts) {
         "The daemon runs it if the standing approval can be used now. Call request_status or \
          wait_for_result."
@@ -107,6 +111,16 @@ fn standing_approval(
     published_standing::named(state, &reference.0).map(Some)
 }
 
+/// Refuses a command in both forms, or in none. Its text is checked with the draft.
+fn check_command(arguments: &DraftArguments) -> Result<(), Failure> {
+    let why = match (arguments.words.is_empty(), arguments.command.is_some()) {
+        (false, true) => "both given; help: give the command as words or as one line, not both",
+        (true, false) => "neither given; help: give the command as words or as one line",
+        _ => return Ok(()),
+    };
+    Err(Failure::Message(format!("words, command: {why}")))
+}
+
 /// Returns the arguments as if typed for `toolexec draft`.
 fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<DraftCommand, Failure> {
     let outputs = arguments.outputs.into_iter().map(|output| match output.path.contains('=') {
@@ -121,7 +135,7 @@ fn draft_command(state: &ServerState, arguments: DraftArguments) -> Result<Draft
         slug: arguments.slug,
         language: arguments.language.map(|it| it.0),
         words: arguments.words,
-        command: None,
+        command: arguments.command,
         standing: None,
         parameters: arguments.parameters.into_iter().collect(),
         environment: arguments.environment.map(|it| it.0.to_string()),

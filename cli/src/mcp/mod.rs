@@ -1,33 +1,43 @@
 //! `toolexec mcp`: drafting, linting and reading for agents, over the Model Context Protocol on
-//! stdin and stdout. The server must never approve, submit or run anything or hold a key. It must
-//! never write outside `drafts/` or read outside `results/` and `public/` of its spool.
+//! stdin and stdout, or over HTTP at a loopback address. The server must never approve, submit or
+//! run anything or hold a key. It must never write outside `drafts/` or read outside `results/` and
+//! `public/` of its spool.
 
 mod args;
 mod arguments;
 mod confine;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod drafting;
+mod handler;
+mod http_transport;
 mod linting;
 mod permission;
-mod published_standing;
+pub(crate) mod published_standing;
 mod reading;
 mod recorded_outcome;
 mod references;
+mod request_state;
 mod request_status;
 mod resources;
 mod runtimes;
 mod server;
 mod server_state;
 mod standing_approvals;
+pub(crate) mod standing_fit;
+mod tasks;
 mod untrusted_markers;
+mod withdrawal;
 mod write_quota;
 
 use std::process::ExitCode;
 
-use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::runtime;
 
 use crate::failure::Failure;
+use http_transport::McpListener;
 use server::McpServer;
 use server_state::ServerState;
 
@@ -38,22 +48,32 @@ const MESSAGE_BYTES_MAX: usize = 8 << 20;
 
 pub(crate) fn mcp(args: &McpCommand) -> Result<ExitCode, Failure> {
     let state = ServerState::open(args)?;
+    let listener = args.http.map(McpListener::bind).transpose()?;
     // Before the first byte of the client is read, and before a second thread exists.
     confine::confine(&state)?;
-    let runtime = runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
         Failure::Message(format!("mcp: no runtime: {error}; help: raise the limits of `ulimit -a`"))
     })?;
-    runtime.block_on(serve(McpServer::new(state)))
+    let server = McpServer::new(state);
+    #[cfg(feature = "conformance")]
+    let server = conformance::ConformanceServer::new(server);
+    match listener {
+        None => runtime.block_on(serve(server)),
+        Some(listener) => {
+            runtime.block_on(http_transport::serve(listener, server, MESSAGE_BYTES_MAX))
+        }
+    }
 }
 
-async fn serve(server: McpServer) -> Result<ExitCode, Failure> {
+async fn serve<S: ServerHandler>(server: S) -> Result<ExitCode, Failure> {
     let (stdin, stdout) = rmcp::transport::stdio();
     let transport = AsyncRwTransport::new(stdin, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
     let failed = |error: &dyn std::fmt::Display| {
         Failure::Message(format!("mcp: {error}; help: start it from an MCP client"))
     };
-    let serving = server.serve(transport).await.map_err(|error| failed(&error))?;
+    let serving = ServiceExt::<RoleServer>::serve(server, transport).await;
+    let serving = serving.map_err(|error| failed(&error))?;
     serving.waiting().await.map_err(|error| failed(&error))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,7 +33,7 @@ pub(super) fn check(
             "tool": tool,
             "state": null,
             "permission_needed_by": cover,
-            "reason": "this server has no named agent (--agent, --subject): permission is decided \
+            "reason": "this server has no named agent (--agent): permission is decided \
                     for each request when it is submitted",
         }));
     };

@@ -1,8 +1,6 @@
 //! The standing approvals that the daemon published in `public/standing/`. They are read by handle,
 //! without links and with limits. A published file proves no approval: the daemon decides.
 
-use std::fs::File;
-use std::io::Read;
 use std::os::fd::OwnedFd;
 
 use model::{StandingId, StandingReference, UtcTime};
@@ -14,6 +12,7 @@ use validator::{REQUEST_BYTES_MAX, StandingApproval, StandingTerms};
 use super::server_state::ServerState;
 use crate::clock;
 use crate::failure::Failure;
+use crate::regular_file::{open_regular, read_bounded};
 
 /// Limit of files that one call reads, newest first.
 const READ_MAX: usize = 1_000;
@@ -24,13 +23,21 @@ const NO_AGENT: &str = "agent: this server has none, and a standing approval is 
 /// Returns the standing approvals that the server's agent may use now, newest first.
 pub(super) fn usable(state: &ServerState) -> Result<Vec<StandingApproval>, Failure> {
     let source = state.source().ok_or_else(|| Failure::Message(NO_AGENT.into()))?;
-    let Some(directory) = open_directory(state)? else { return Ok(Vec::new()) };
+    usable_in(&state.public, &source)
+}
+
+/// Returns the standing approvals in this `public/` that an agent may use now, newest first.
+pub(crate) fn usable_in(
+    public: &OwnedFd,
+    source: &PermissionSource,
+) -> Result<Vec<StandingApproval>, Failure> {
+    let Some(directory) = open_directory(public)? else { return Ok(Vec::new()) };
     let now = clock::now();
     let mut ids = ids(&directory)?;
     ids.sort_unstable();
     // The daemon may have removed a file since it was listed.
     let found = ids.iter().rev().take(READ_MAX).filter_map(|id| read(&directory, id, now));
-    Ok(found.filter(|standing| may_use(standing.terms(), &source, now)).collect())
+    Ok(found.filter(|standing| may_use(standing.terms(), source, now)).collect())
 }
 
 /// Returns the published standing approval of this reference, if the server's agent may use it.
@@ -40,7 +47,7 @@ pub(super) fn named(
 ) -> Result<StandingApproval, Failure> {
     let source = state.source().ok_or_else(|| Failure::Message(NO_AGENT.into()))?;
     let now = clock::now();
-    let directory = open_directory(state)?;
+    let directory = open_directory(&state.public)?;
     let found = directory.and_then(|directory| read(&directory, &reference.id, now));
     let found = found.filter(|standing| {
         standing.reference() == *reference && may_use(standing.terms(), &source, now)
@@ -59,9 +66,9 @@ fn may_use(terms: &StandingTerms, source: &PermissionSource, now: UtcTime) -> bo
 }
 
 /// Opens the directory. Returns `None` if the daemon has published no standing approval.
-fn open_directory(state: &ServerState) -> Result<Option<OwnedFd>, Failure> {
+fn open_directory(public: &OwnedFd) -> Result<Option<OwnedFd>, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(&state.public, "standing", flags, Mode::empty()) {
+    match openat(public, "standing", flags, Mode::empty()) {
         Ok(directory) => Ok(Some(directory)),
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(unreadable(errno)),
@@ -88,18 +95,7 @@ fn ids(directory: &OwnedFd) -> Result<Vec<StandingId>, Failure> {
 /// Reads a file. Returns `None` if it is missing or is not a standing approval of this id.
 fn read(directory: &OwnedFd, id: &StandingId, now: UtcTime) -> Option<StandingApproval> {
     let name = format!("{id}.md");
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(openat(directory, name.as_str(), flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    let bytes_max = u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX);
-    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).ok()?;
-    if bytes.len() > REQUEST_BYTES_MAX {
-        return None;
-    }
+    let bytes = read_bounded(open_regular(directory, &name).ok()?, REQUEST_BYTES_MAX)?;
     // The daemon admitted it; stricter rules of a later version do not end it.
     StandingApproval::read_recorded(&bytes, &name, now).ok()
 }

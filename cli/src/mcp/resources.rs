@@ -7,6 +7,8 @@ use rmcp::model::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
+use rustix::fs::{AtFlags, statat};
+use serde_json::json;
 use validator::front_matter_schema;
 
 use super::reading;
@@ -47,16 +49,24 @@ pub(super) fn read(state: &ServerState, uri: &str) -> Result<ReadResourceResult,
         let schema = schema.with_mime_type("application/schema+json");
         return Ok(ReadResourceResult::new(vec![schema]));
     }
-    let missing =
-        || ErrorData::resource_not_found(format!("{}: no such resource", escape_line(uri)), None);
-    let id: ResultId =
-        uri.strip_prefix(RESULTS).and_then(|id| id.parse().ok()).ok_or_else(missing)?;
+    let id: Option<ResultId> = uri.strip_prefix(RESULTS).and_then(|id| id.parse().ok());
+    let id = id.filter(|id| is_published(state, id)).ok_or_else(|| not_found(uri))?;
     let readable = reading::open(state, &id).map_err(|failure| internal(&failure))?;
     let markers = UntrustedMarkers::new().map_err(|failure| internal(&failure))?;
     let record = markers.wrap("the record", &readable.record);
     let text = format!("{}\n{record}", readable.facts());
     let page = ResourceContents::text(text, uri).with_mime_type("text/plain");
     Ok(ReadResourceResult::new(vec![page]))
+}
+
+/// Names the resource as SEP-2164 has it.
+pub(super) fn not_found(uri: &str) -> ErrorData {
+    let message = format!("{}: no such resource", escape_line(uri));
+    ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
+}
+
+fn is_published(state: &ServerState, id: &ResultId) -> bool {
+    statat(&state.results, id.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
 pub(super) fn internal(failure: &Failure) -> ErrorData {

@@ -1,25 +1,70 @@
 //! The tool `list_standing_approvals`: the kinds of runs that people have approved in advance for
-//! the server's agent, as the daemon published them. Only the daemon counts uses.
+//! the server's agent, as the daemon published them. Only the daemon counts uses. With a command,
+//! the list has those that admit it, and the first difference of each other one.
 
+use model::escape_line;
 use serde_json::{Value, json};
-use validator::{ExpectedOutput, InputSlot, StandingApproval, StandingInput, StandingTerms};
+use validator::{
+    ExpectedOutput, InputSlot, StandingApproval, StandingInput, StandingTerms, shell_words,
+};
 
+use super::arguments::StandingListArguments;
 use super::published_standing;
 use super::server_state::ServerState;
+use super::standing_fit::fit;
 use super::untrusted_markers::UntrustedMarkers;
 use crate::failure::Failure;
 
 /// Limit of listed standing approvals, newest first.
 const LISTED_MAX: usize = 50;
 
-pub(super) fn list(state: &ServerState) -> Result<Value, Failure> {
+pub(super) fn list(
+    state: &ServerState,
+    arguments: &StandingListArguments,
+) -> Result<Value, Failure> {
+    let words = command_words(arguments)?;
     let usable = published_standing::usable(state)?;
     let markers = UntrustedMarkers::new()?;
-    let listed = usable.iter().take(LISTED_MAX).map(|standing| described(standing, &markers));
+    let (mut listed, mut others, mut not_listed) = (Vec::new(), Vec::new(), 0_u64);
+    for standing in &usable {
+        let fitting = words.as_deref().map(|words| fit(standing, words, &arguments.inputs));
+        let is_full = listed.len() + others.len() >= LISTED_MAX;
+        match fitting {
+            _ if is_full => not_listed += 1,
+            None => listed.push(described(standing, &markers)),
+            Some(Ok(parameters)) => {
+                let mut row = described(standing, &markers);
+                row["parameters_of_command"] = json!(parameters);
+                listed.push(row);
+            }
+            Some(Err(difference)) => others.push(json!({
+                "reference": standing.reference().to_string(),
+                "difference": difference,
+            })),
+        }
+    }
     Ok(json!({
-        "standing_approvals": listed.collect::<Vec<_>>(),
-        "not_listed": usable.len().saturating_sub(LISTED_MAX),
+        "standing_approvals": listed,
+        "others": words.is_some().then_some(others),
+        "not_listed": not_listed,
     }))
+}
+
+/// Returns the words of the given command, or `None` if there is none.
+fn command_words(arguments: &StandingListArguments) -> Result<Option<Vec<String>>, Failure> {
+    match (&arguments.command, arguments.words.as_slice()) {
+        (None, []) => Ok(None),
+        (None, words) => Ok(Some(words.to_vec())),
+        (Some(line), []) => shell_words(line).map(Some).map_err(|violations| {
+            let messages = violations.iter().map(|row| escape_line(&row.message));
+            let messages = messages.collect::<Vec<_>>().join("; ");
+            Failure::with_help(&messages, "give the command as separate words")
+        }),
+        (Some(_), _) => {
+            let why = "both given; help: give the command as words or as one line, not both";
+            Err(Failure::Message(format!("words, command: {why}")))
+        }
+    }
 }
 
 fn described(standing: &StandingApproval, markers: &UntrustedMarkers) -> Value {

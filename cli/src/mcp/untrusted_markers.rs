@@ -38,3 +38,13 @@ impl UntrustedMarkers {
 fn revealed(text: &str) -> String {
     text.lines().map(reveal_line).collect::<Vec<_>>().join("\n")
 }
+
+/// Removes an incomplete character at the end. Bytes that are not text are returned unchanged.
+pub(super) fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {
+            bytes.get(..error.valid_up_to()).unwrap_or(bytes)
+        }
+        _ => bytes,
+    }
+}

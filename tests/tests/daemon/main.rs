@@ -11,6 +11,7 @@ mod key_change;
 mod ledger;
 mod load;
 mod log_of_runs;
+mod notifying;
 mod orders;
 mod power_cut;
 mod prewarmed_sandboxes;

@@ -11,14 +11,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use toolexec_tests::{
-    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, skip, workspace,
+    Bench, CliOutput, Record, RequestText, Service, ServiceConfig, chromium, skip, workspace,
 };
 
 /// The tool of the hostile record. `PORT` is a listener that the page must not contact.
@@ -170,11 +170,6 @@ fn a_record_full_of_markup_is_text_to_every_parser() {
         let invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
         assert!(!invisible && (!c.is_control() || c == '\n'), "{c:?} is in the page");
     }
-}
-
-fn chromium() -> Option<PathBuf> {
-    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    places.into_iter().map(PathBuf::from).find(|place| place.is_file())
 }
 
 /// Opens a file in the browser, and returns its output and its errors.

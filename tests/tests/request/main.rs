@@ -1,10 +1,13 @@
-//! Writing, linting and explaining requests, at a shell and through MCP.
+//! Writing, linting and explaining requests, at a shell and through MCP, and the set-up of coding
+//! agents.
 
 mod bad_input;
 mod diagnostics;
 mod draft;
+mod hook;
 mod lint;
 mod mcp;
 mod sarif;
 mod scripting;
+mod setup;
 mod writing_requests;

@@ -9,7 +9,7 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// The crates, each with the crates of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 16] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
@@ -36,12 +36,14 @@ pub(crate) const GRAPH: [(&str, &[&str]); 16] = [
     ("microvm", &["model"]),
     ("monty", &[]),
     ("environments", &["model", "trees"]),
+    ("console", &["model", "patches", "policies", "records", "spool", "validator"]),
     (
         "cli",
         &[
             "daemon",
             "environments",
             "model",
+            "patches",
             "policies",
             "records",
             "sandbox",

@@ -15,10 +15,10 @@ Example: toolexec explain TR-20260209-160501Z-python-stats.md --format json
 
 The output is that of `review` without input texts.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
-With --format json, stdout is one object: {\"file\",\"request_id\",\"sha256\",\"intent_sha256\",\"verdict\",
-\"filled_on_approval\",\"rules\",\"violations\",\"pending\",\"policy\",\"risk\",\"approval\",\"command\",
-\"backend\",\"environment\",\"inputs\",\"outputs\",\"limits\",\"network\",\"sandbox\"}. `verdict` is ready,
-pending or refused.")]
+With --format json, stdout is one object: {\"file\",\"request_id\",\"sha256\",\"words\",\"intent_sha256\",
+\"verdict\",\"filled_on_approval\",\"rules\",\"violations\",\"pending\",\"policy\",\"risk\",\"approval\",
+\"command\",\"backend\",\"environment\",\"inputs\",\"outputs\",\"limits\",\"network\",\"sandbox\"}.
+`verdict` is ready, pending or refused, `words` are the first 66 bits of `sha256` in six words.")]
 pub(crate) struct ExplainCommand {
     #[command(flatten)]
     case: CaseOptions,

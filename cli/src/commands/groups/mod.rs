@@ -9,10 +9,11 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Requests", &["draft", "lint", "mcp"]),
     ("Approval", &["review", "explain", "approve", "reject", "standing"]),
     ("Runs", &["exec", "run", "submit", "hold", "release", "cancel"]),
-    ("Inspection", &["status", "list", "show", "wait", "watch"]),
+    ("Inspection", &["status", "list", "show", "wait", "watch", "notify"]),
     ("Records", &["verify", "replay", "log"]),
     ("Authorization", &["policy", "permission", "gate", "ais"]),
     ("Environments", &["env"]),
+    ("Agents", &["setup", "hook"]),
     ("Host", &["keys", "doctor", "gc", "completions", "man"]),
 ];
 

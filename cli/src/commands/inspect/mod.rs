@@ -5,6 +5,7 @@
 pub(crate) mod change_watcher;
 pub(crate) mod daemon;
 pub(super) mod list;
+pub(super) mod notify;
 pub(super) mod place;
 pub(crate) mod reason;
 pub(crate) mod results;

@@ -1,37 +1,16 @@
 //! Published results. There may be very many, so functions read only names where possible.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use records::Summary;
+pub(crate) use records::request_of;
 
 use crate::failure::Failure;
-
-/// The part of a result's name before the request id: `TS-YYYYMMDD-HHMMSSZ-`.
-const PREFIX_BYTES: usize = "TS-YYYYMMDD-HHMMSSZ-".len();
 
 /// Returns the names, oldest first. A result that is still being collected has a hidden name.
 pub(crate) fn result_names(place: &Path) -> Result<Vec<String>, Failure> {
     let results = place.join("results");
-    let mut names = Vec::new();
-    let listed = match fs::read_dir(&results) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
-        listed => listed.map_err(Failure::io(&results))?,
-    };
-    for entry in listed {
-        let entry = entry.map_err(Failure::io(&results))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.') && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            names.push(name);
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// Returns the request id in the name of a result.
-pub(crate) fn request_of(result: &str) -> Option<&str> {
-    result.starts_with("TS-").then(|| result.get(PREFIX_BYTES..)).flatten()
+    records::result_names(&results).map_err(Failure::io(&results))
 }
 
 pub(crate) struct PublishedResult {

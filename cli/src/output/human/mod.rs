@@ -1,7 +1,6 @@
 //! Findings as text for people: severity, code, message, location, the underlined source line, and
 //! the fix. Untrusted text must never be printed unescaped.
 
-pub(crate) mod decode;
 mod patch_text;
 mod snippet;
 pub(crate) mod source;

@@ -2,9 +2,9 @@
 //! character must never reach a terminal, and a line of a file must never look like a header.
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use validator::reveal_line;
+use patches::{PatchLineKind, PatchLineReader};
+use validator::{decode_text, reveal_line};
 
-use crate::output::human::decode::decode;
 use crate::output::screen::OutputScreen;
 
 const ADDED: Style = AnsiColor::Green.on_default();
@@ -13,27 +13,15 @@ const HUNK: Style = AnsiColor::Cyan.on_default();
 const HEADER: Style = Style::new().effects(Effects::BOLD);
 const PLAIN: Style = Style::new();
 
-/// The beginnings of the lines before the hunks of a file.
-const HEADERS: [&str; 8] = [
-    "diff --git ",
-    "index ",
-    "--- ",
-    "+++ ",
-    "old mode ",
-    "new mode ",
-    "new file mode ",
-    "deleted file mode ",
-];
-
 /// Formats a patch: escaped, and coloured if the screen has colours.
 pub(crate) fn patch_text(screen: OutputScreen, patch: &[u8]) -> String {
-    let (text, _) = decode(patch);
+    let (text, _) = decode_text(patch);
     let mut shown = String::with_capacity(text.len());
-    let mut hunk = PatchHunk::default();
+    let mut reader = PatchLineReader::default();
     for line in text.split_inclusive('\n') {
         let end = line.strip_suffix('\n');
         let line = end.unwrap_or(line);
-        let style = hunk.style_of(line);
+        let style = style_of(reader.kind_of(line));
         let line = reveal_line(line);
         match screen.colour && style != PLAIN {
             true => shown.push_str(&format!("{style}{line}{style:#}")),
@@ -44,55 +32,13 @@ pub(crate) fn patch_text(screen: OutputScreen, patch: &[u8]) -> String {
     shown
 }
 
-/// The lines of the present hunk that did not come yet. In a hunk, the first character decides.
-#[derive(Default)]
-struct PatchHunk {
-    before: u64,
-    after: u64,
-}
-
-impl PatchHunk {
-    fn style_of(&mut self, line: &str) -> Style {
-        if self.before == 0 && self.after == 0 {
-            return self.style_outside(line);
-        }
-        match line.as_bytes().first() {
-            Some(b'+') => {
-                self.after = self.after.saturating_sub(1);
-                ADDED
-            }
-            Some(b'-') => {
-                self.before = self.before.saturating_sub(1);
-                REMOVED
-            }
-            // `\ No newline at end of file` is not a line of a file.
-            Some(b'\\') => PLAIN,
-            _ => {
-                self.before = self.before.saturating_sub(1);
-                self.after = self.after.saturating_sub(1);
-                PLAIN
-            }
-        }
-    }
-
-    fn style_outside(&mut self, line: &str) -> Style {
-        if let Some(hunk) = Self::begin(line) {
-            *self = hunk;
-            return HUNK;
-        }
-        match HEADERS.iter().any(|header| line.starts_with(header)) {
-            true => HEADER,
-            false => PLAIN,
-        }
-    }
-
-    /// Reads `@@ -1,2 +1,3 @@`.
-    fn begin(line: &str) -> Option<Self> {
-        let (before, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
-        let (after, _) = rest.split_once(" @@")?;
-        // Without a number of lines, the hunk has one.
-        let lines = |range: &str| range.split_once(',').map_or(Some(1), |(_, it)| it.parse().ok());
-        Some(Self { before: lines(before)?, after: lines(after)? })
+fn style_of(kind: PatchLineKind) -> Style {
+    match kind {
+        PatchLineKind::Header => HEADER,
+        PatchLineKind::Hunk => HUNK,
+        PatchLineKind::Added => ADDED,
+        PatchLineKind::Removed => REMOVED,
+        PatchLineKind::Plain => PLAIN,
     }
 }
 

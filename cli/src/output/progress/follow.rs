@@ -4,11 +4,8 @@
 use std::path::Path;
 
 use model::escape_line;
-use validator::reveal_line;
-
-use super::ProgressMoment;
-use super::followed_file::FollowedFile;
-use crate::output::human::decode::decode;
+use spool::{FollowedFile, ProgressMoment};
+use validator::{decode_text, reveal_line};
 
 /// The streams of a tool, and the prefix of each line.
 const STREAMS: [(&str, &str); 2] = [("stdout", "| "), ("stderr", "! ")];
@@ -82,7 +79,7 @@ impl StreamFollower {
 
 /// Formats bytes of a tool as a line for people.
 fn display_line(prefix: &str, bytes: &[u8]) -> String {
-    let (text, _) = decode(bytes);
+    let (text, _) = decode_text(bytes);
     let text = text.strip_suffix('\r').unwrap_or(&text);
     let mut chars = text.char_indices();
     match chars.nth(LINE_CHARS_MAX) {

@@ -2,7 +2,6 @@
 //! on request. Only [`ToolOutput`] prints to stdout, which else belongs to the answer.
 
 mod follow;
-mod followed_file;
 mod measure;
 mod progress_line;
 mod running_line;
@@ -19,20 +18,13 @@ pub(crate) use measure::{bytes_of, seconds_of, share};
 use progress_line::DRAW_INTERVAL;
 pub(crate) use progress_line::ProgressLine;
 pub(crate) use running_line::{elapsed_sec, running_figures};
+pub(crate) use spool::ProgressMoment;
 pub(crate) use tool_output::ToolOutput;
 
 use crate::failure::Failure;
 
 /// Interval of reads of a tool's output.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
-
-/// The occasion of a refresh.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProgressMoment {
-    Now,
-    /// The command has ended.
-    Last,
-}
 
 /// A thread that refreshes the progress line until this value is dropped.
 pub(crate) struct ProgressThread {

@@ -6,13 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use validator::reveal_line;
+use spool::{FollowedFile, ProgressMoment};
+use validator::{incomplete_len, reveal_text};
 
-use super::ProgressMoment;
-use super::followed_file::FollowedFile;
 use super::progress_line::ProgressLine;
 use crate::failure::Failure;
-use crate::output::human::decode::decode;
 
 /// Both streams of one request's run.
 pub(crate) struct ToolOutput {
@@ -126,7 +124,7 @@ impl OutputStream {
             None if bytes.is_empty() => return None,
             None => {}
         }
-        Some(display_text(&bytes).into_bytes())
+        Some(reveal_text(&bytes).into_bytes())
     }
 
     /// A reader that leaves early does not end the run.
@@ -140,51 +138,5 @@ impl OutputStream {
                 self.problem.note(Failure::Io(self.name.into(), error));
             }
         }
-    }
-}
-
-/// Returns the length of an incomplete character at the end.
-fn incomplete_len(bytes: &[u8]) -> usize {
-    match bytes.utf8_chunks().last() {
-        Some(last) if !last.invalid().is_empty() => {
-            let is_incomplete =
-                std::str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none());
-            if is_incomplete { last.invalid().len() } else { 0 }
-        }
-        _ => 0,
-    }
-}
-
-fn display_text(bytes: &[u8]) -> String {
-    let text = decode(bytes).0.replace("\r\n", "\n");
-    let mut shown = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let end = line.strip_suffix('\n');
-        shown.push_str(&reveal_line(end.unwrap_or(line)));
-        if end.is_some() {
-            shown.push('\n');
-        }
-    }
-    shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_shows_control_characters_by_number() {
-        assert_eq!(display_text(b"a\tb\r\n\x1b[2J\xffc\nd"), "a\tb\n\\u{1b}[2J\\xffc\nd");
-    }
-
-    #[test]
-    fn a_character_is_shown_when_it_is_complete() {
-        let text = "x\u{20ac}";
-        for cut in 2..text.len() {
-            assert_eq!(incomplete_len(&text.as_bytes()[..cut]), cut - 1);
-        }
-        assert_eq!(incomplete_len(text.as_bytes()), 0);
-        assert_eq!(incomplete_len(b"x\xff"), 0);
-        assert_eq!(incomplete_len(b""), 0);
     }
 }

@@ -21,10 +21,9 @@ fn commands(bench: &Bench) -> Vec<Vec<String>> {
 #[test]
 fn every_help_text_matches_the_snapshot() {
     let bench = Bench::new();
-    let mut helps: Vec<Vec<String>> = ["toolexecd", "toolexec-launch", "toolexec-egress"]
-        .iter()
-        .map(|program| vec![(*program).to_owned()])
-        .collect();
+    let programs = ["toolexecd", "toolexec-launch", "toolexec-egress", "toolexec-console"];
+    let mut helps: Vec<Vec<String>> =
+        programs.iter().map(|program| vec![(*program).to_owned()]).collect();
     for words in commands(&bench) {
         helps.push([vec!["toolexec".to_owned()], words].concat());
     }

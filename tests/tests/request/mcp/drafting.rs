@@ -193,6 +193,9 @@ fn hostile_arguments_write_and_read_nothing_else() {
         let read = agent.request(&json!({ "read": format!("toolexec://results/{id}") }));
         assert!(read["protocol_error"].is_string(), "{read}");
     }
+    let missing = "toolexec://results/TS-20260209-160501Z-TR-20260209-160501Z-missing";
+    let read = agent.request(&json!({ "read": missing }));
+    assert_eq!((&read["code"], &read["data"]["uri"]), (&json!(-32602), &json!(missing)), "{read}");
     let linked = agent.call("read_result", json!({ "id": result }));
     linked.assert_refused(&[result]);
     assert!(!linked.text().contains("secret"), "{linked:#?}");

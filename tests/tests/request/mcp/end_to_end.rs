@@ -12,7 +12,7 @@ use toolexec_tests::{Bench, CliOutput, DocPage, Service, ServiceConfig, list, ss
 use super::agent::{McpTestClient, ToolCallReply, python};
 
 const TEST: &str = "from_a_draft_to_a_verified_record";
-const ON_THE_PAGE: &str = "TR-20260209-160501Z-mean-of-one-column";
+pub(super) const ON_THE_PAGE: &str = "TR-20260209-160501Z-mean-of-one-column";
 const SCRIPT: &str = "\
 import csv, json, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
@@ -133,7 +133,7 @@ impl Transcript {
     }
 }
 
-fn draft(inputs: Value) -> Value {
+pub(super) fn draft(inputs: Value) -> Value {
     json!({
         "purpose": "Mean of one column", "language": "python",
         "words": ["python", "mean.py", "/in/table.csv", "/out/mean.json"],

@@ -8,7 +8,12 @@
 )]
 
 mod agent;
+mod commands;
 mod confined;
+mod conformance;
 mod drafting;
 mod end_to_end;
+mod http;
+mod progress;
 mod reading;
+mod tasks;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use model::Sha256;
+use model::{Sha256, digest_words};
 use policies::{BATCH_NAMESPACE, BatchError, BatchList, SignatureFile};
 use spool::{SpoolError, check_unchanged};
 use validator::OneLine;
@@ -63,7 +63,7 @@ pub(super) fn approve(args: &ApproveCommand) -> Result<ExitCode, Failure> {
         of_case.map(|what| format!("{what} of {}", human::name(&case.path))).collect::<Vec<_>>()
     };
     let omitted: Vec<String> = cases.iter().flat_map(omitted).collect();
-    let subject = format!("{} requests:\n{}", cases.len(), list.text().trim_end());
+    let subject = subject(&cases, &list);
     if !confirm(args, &reviews.join("\n"), &omitted, &subject, &signer)? {
         output::note(format_args!("{} requests: not approved", cases.len()));
         return Ok(ExitCode::from(1));
@@ -151,6 +151,16 @@ fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
         };
         format!("{error}; help: {help}")
     })
+}
+
+/// Returns the list as it is signed, with the words of each digest below its line.
+fn subject(cases: &[ReviewData], list: &BatchList) -> String {
+    let text = list.text();
+    let rows = text.lines().zip(cases).map(|(line, case)| {
+        let words = digest_words(&Sha256::of(&case.bytes)).join(" ");
+        format!("\n{line}\n  words  {words}")
+    });
+    format!("{} requests:{}", cases.len(), rows.collect::<String>())
 }
 
 /// Writes all signatures, unless any request has changed. After an error it takes back those that it

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use model::{Sha256, digest_words};
 use policies::SIGNATURE_FILES_MAX;
 use validator::{FillError, Violation, reveal_line};
 
@@ -82,6 +83,11 @@ impl UnsignedDocument<'_> {
         }
         (self.verdict == ReviewVerdict::Refused).then(|| format!("the {kind} would be refused"))
     }
+}
+
+/// Returns the lines of a question that name the signed bytes.
+pub(super) fn digest_lines(sha256: &Sha256) -> String {
+    format!("sha256 {sha256}\nwords  {}", digest_words(sha256).join(" "))
 }
 
 /// Shows the review and asks. `omitted` states what the review leaves out, `subject` what is signed.

@@ -45,7 +45,8 @@ pub(super) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
         Ok(target) => target,
         Err(why) => return refuse(args, &why, &[]),
     };
-    let subject = format!("{}\nsha256 {}", human::name(&case.path), Sha256::of(&case.bytes));
+    let sha256 = Sha256::of(&case.bytes);
+    let subject = format!("{}\n{}", human::name(&case.path), confirm::digest_lines(&sha256));
     if !confirm(args, &review::text(&case, texts), &unseen(&case, texts), &subject, &signer)? {
         output::note(format_args!("{}: not approved", case.path.display()));
         return Ok(SignOutcome::NotSigned(ExitCode::from(1)));

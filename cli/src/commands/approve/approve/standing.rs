@@ -38,7 +38,7 @@ pub(super) fn sign(args: &ApproveCommand) -> Result<SignOutcome, Failure> {
         Ok(target) => target,
         Err(why) => return refuse(args, &why, &[]),
     };
-    let subject = format!("{name}\nsha256 {}", Sha256::of(&case.bytes));
+    let subject = format!("{name}\n{}", confirm::digest_lines(&Sha256::of(&case.bytes)));
     if !confirm(args, &review::standing_text(&case), &[], &subject, &signer)? {
         output::note(format_args!("{}: not approved", case.path.display()));
         return Ok(SignOutcome::NotSigned(ExitCode::from(1)));

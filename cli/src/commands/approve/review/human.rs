@@ -1,5 +1,6 @@
 //! The review as text. `reveal_line` escapes all untrusted text. Problems are repeated at the end.
 
+use model::digest_words;
 use policies::{DecisionPreview, ExpectedVerdict};
 use sandbox::plan::Plan;
 use validator::{ExpectedOutput, Request, Work, reveal_line};
@@ -54,6 +55,7 @@ fn request_section(page: &mut ReviewPage, case: &ReviewData, preview: &DecisionP
     page.title("Request");
     page.row("id", request.id());
     page.row("sha256", case.sha256());
+    page.row("words", digest_words(&case.sha256()).join(" "));
     page.row("intent", request.intent_sha256());
     page.row("purpose", reveal_line(request.purpose()));
     page.row("created", request.created());

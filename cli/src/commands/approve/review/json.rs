@@ -1,5 +1,6 @@
 //! The review as JSON. It is kept and shared, so texts are escaped and secrets masked here too.
 
+use model::digest_words;
 use policies::DecisionPreview;
 use sandbox::plan::Plan;
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ pub(in crate::commands::approve) fn object(case: &ReviewData, texts: InputTexts)
     for key in [
         "request_id",
         "sha256",
+        "words",
         "intent_sha256",
         "rules",
         "risk",
@@ -65,6 +67,7 @@ fn of_request(object: &mut Value, case: &ReviewData, preview: &DecisionPreview, 
     let most = case.rules.policy.ceilings();
     object["request_id"] = request.id().as_str().into();
     object["sha256"] = case.sha256().to_string().into();
+    object["words"] = json!(digest_words(&case.sha256()));
     object["intent_sha256"] = request.intent_sha256().to_string().into();
     object["rules"] = preview
         .rules()

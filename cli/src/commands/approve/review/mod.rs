@@ -57,10 +57,11 @@ A standing approval, SA-….md, is shown as the bounds of its runs: the values t
 fixed parts, at most ten example commands, and the widest effect.
 Exit status: 0 it would run once approved; 2 it would be refused; 3 usage or internal error.
 With --format json, stdout is the object of `toolexec explain` with the lines of the inputs. For a
-standing approval it is one object: {\"file\",\"standing_id\",\"sha256\",\"verdict\",\"violations\",
-\"pending\",\"filled_on_approval\",\"policy\",\"signature_files\",\"rejection_files\",\"purpose\",
-\"created_utc\",\"approved_by\",\"approved_utc\",\"audience\",\"agents\",\"subject\",\"not_before_utc\",
-\"not_after_utc\",\"uses\",\"may_vary\",\"fixed\",\"examples\",\"widest_effect\",\"warnings\"}.")]
+standing approval it is one object: {\"file\",\"standing_id\",\"sha256\",\"words\",\"verdict\",
+\"violations\",\"pending\",\"filled_on_approval\",\"policy\",\"signature_files\",\"rejection_files\",
+\"purpose\",\"created_utc\",\"approved_by\",\"approved_utc\",\"audience\",\"agents\",\"subject\",
+\"not_before_utc\",\"not_after_utc\",\"uses\",\"may_vary\",\"fixed\",\"examples\",\"widest_effect\",
+\"warnings\"}.")]
 pub(crate) struct ReviewCommand {
     #[command(flatten)]
     case: CaseOptions,

@@ -5,11 +5,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use validator::{Code, Violation, input_warnings, reveal_line};
+use validator::{Code, Violation, decode_text, input_warnings, reveal_line};
 
 use super::inputs::InputFile;
 use super::model::InputTexts;
-use crate::output::human::decode::decode;
 use crate::output::human::source::SourceText;
 
 const LINES_MAX: usize = 400;
@@ -69,7 +68,7 @@ impl InputReading {
 
 impl ReadingText {
     fn of(found: &InputFile, texts: InputTexts) -> Self {
-        let (text, not_utf8) = decode(&found.head);
+        let (text, not_utf8) = decode_text(&found.head);
         let warnings = input_warnings(&text);
         let source = SourceText::new(&text, &warnings);
         let lines_all = text.split_inclusive('\n').count();

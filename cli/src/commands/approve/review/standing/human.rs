@@ -1,5 +1,6 @@
 //! The review of a standing approval as text. `reveal_line` escapes all untrusted text.
 
+use model::digest_words;
 use validator::{StandingApproval, StandingTerms, reveal_line};
 
 use super::data::StandingReview;
@@ -44,6 +45,7 @@ fn identity(page: &mut ReviewPage, case: &StandingReview, standing: &StandingApp
     page.title("Standing approval");
     page.row("id", &terms.id);
     page.row("sha256", case.sha256());
+    page.row("words", digest_words(&case.sha256()).join(" "));
     page.row("purpose", reveal_line(&terms.purpose));
     page.row("created", terms.created);
     let shown = |key, value: Option<String>| match value {

@@ -1,5 +1,6 @@
 //! The review of a standing approval as JSON: the facts of the text.
 
+use model::digest_words;
 use serde_json::{Value, json};
 use validator::{InputSlot, ParameterKind, StandingApproval, StandingTerms, reveal_line};
 
@@ -9,9 +10,10 @@ use crate::commands::approve::review::json::{of_rules, output_json};
 use crate::output::{self, violation};
 
 /// The keys that are null if the document cannot be read.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "standing_id",
     "sha256",
+    "words",
     "purpose",
     "created_utc",
     "approved_by",
@@ -57,6 +59,7 @@ fn of_document(object: &mut Value, case: &StandingReview, standing: &StandingApp
     };
     object["standing_id"] = terms.id.as_str().into();
     object["sha256"] = case.sha256().to_string().into();
+    object["words"] = json!(digest_words(&case.sha256()));
     object["purpose"] = terms.purpose.as_str().into();
     object["created_utc"] = terms.created.to_string().into();
     object["approved_by"] = there("approved_by", terms.approved_by.clone());

@@ -1,13 +1,12 @@
 //! One HTTP request to a witness, with a bounded body and answer. It follows no redirect, sends
 //! only the given body, and trusts the host's certificate authorities.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use ureq::Agent;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::failure::Failure;
+use crate::tls::host_authorities;
 
 /// A correct answer has a few lines.
 const ANSWER_BYTES_MAX: u64 = 32 * 1024;
@@ -40,25 +39,7 @@ fn agent(url: &str) -> Result<Agent, Failure> {
         .user_agent(concat!("toolexec/", env!("CARGO_PKG_VERSION")))
         .timeout_global(Some(Duration::from_secs(WAIT_SEC_MAX)));
     if url.starts_with("https:") {
-        config = config.tls_config(tls(url)?);
+        config = config.tls_config(host_authorities(url)?);
     }
     Ok(config.build().new_agent())
-}
-
-fn tls(url: &str) -> Result<TlsConfig, Failure> {
-    // `SSL_CERT_FILE` and `SSL_CERT_DIR` override the host's authorities.
-    let found = rustls_native_certs::load_native_certs();
-    let roots: Vec<_> =
-        found.certs.iter().map(|der| Certificate::from_der(der).to_owned()).collect();
-    if roots.is_empty() {
-        return Err(Failure::Message(format!(
-            "{url}: no certificate authorities on this host; help: on Debian, run `apt-get install \
-             ca-certificates`"
-        )));
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    Ok(TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .unversioned_rustls_crypto_provider(provider)
-        .build())
 }

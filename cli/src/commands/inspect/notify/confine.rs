@@ -1,0 +1,76 @@
+//! The program confines itself before it reads the spool: it reads the spool's directories and what
+//! name look-ups need, and writes only beside its state file. It may connect, but not listen. The
+//! rest of the code must not rely on it: a kernel without Landlock only causes a warning.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
+const LANDLOCK_ABI: ABI = ABI::V6;
+
+/// The parts of a spool. Those that do not exist at the start stay unreadable.
+const SPOOL_PARTS: [&str; 5] = ["drafts", "approved", "public", "results", ".lock"];
+/// They show if the daemon is alive.
+const KERNEL_FILES: [&str; 2] = ["/proc/locks", "/proc/sys/kernel/random/boot_id"];
+/// The C library looks names up with these files, the targets of links in them, and plug-ins.
+const LOOKUP_PATHS: [&str; 9] = [
+    "/etc",
+    "/lib",
+    "/lib64",
+    "/run/NetworkManager",
+    "/run/resolvconf",
+    "/run/systemd/resolve",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/share/libc-bin",
+];
+
+pub(super) fn confine(place: &Path, state: Option<&Path>) -> Result<(), Failure> {
+    let status = restrict(place, state).map_err(|error| {
+        Failure::Message(format!("landlock: {error}; help: check what confines this process"))
+    })?;
+    if status == RulesetStatus::NotEnforced {
+        output::note(
+            "notify: this kernel has no Landlock; the program runs without its restrictions; \
+             help: boot a kernel with Landlock",
+        );
+    }
+    Ok(())
+}
+
+fn restrict(place: &Path, state: Option<&Path>) -> Result<RulesetStatus, RulesetError> {
+    let look = AccessFs::ReadFile | AccessFs::ReadDir;
+    let parts = SPOOL_PARTS.map(|part| place.join(part));
+    let restricted = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
+        .handle_access(AccessNet::BindTcp)?
+        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
+        .create()?
+        .add_rules(path_beneath_rules(parts, look))?
+        .add_rules(path_beneath_rules(KERNEL_FILES, look))?
+        .add_rules(path_beneath_rules(LOOKUP_PATHS, look))?
+        .add_rules(path_beneath_rules(state.map(directory_of), replacing()))?
+        .restrict_self()?;
+    Ok(restricted.ruleset)
+}
+
+/// Returns the directory of a file.
+fn directory_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Returns the rights to replace a file in a directory.
+fn replacing() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::MakeReg | AccessFs::RemoveFile
+}

@@ -1,0 +1,21 @@
+//! The console: its pages in a browser with a passkey, its socket and its directory under attack.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot prepare its files must fail, and keeps none of them"
+)]
+
+mod approver;
+mod attacks;
+mod confined;
+mod console_process;
+mod exchange;
+mod live;
+mod owned;
+mod pages;
+mod posts;
+mod response_headers;
+mod scene;
+mod signing;
+mod slow_clients;
