@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use model::{ResultId, StandingId};
+use model::{ResultId, Sha256, StandingId};
 use policies::ActionTarget;
+use spool::PublishedUses;
 use validator::REQUEST_BYTES_MAX;
 
 use crate::beneath::read_file;
@@ -27,6 +28,14 @@ impl ConsoleState {
     pub(crate) fn published_standing(&self, id: &StandingId) -> Result<Option<Vec<u8>>, PageError> {
         let read = read_file(&self.public, &format!("standing/{id}.md"), REQUEST_BYTES_MAX);
         read.map_err(|error| unreadable("The standing approval", &error))
+    }
+
+    /// Returns the published uses of a standing approval with this digest. Returns `None` while the
+    /// daemon has not written them.
+    pub(crate) fn published_uses(&self, id: &StandingId, sha256: &Sha256) -> Option<PublishedUses> {
+        let path = format!("standing/{}", PublishedUses::file_name(id));
+        let bytes = read_file(&self.public, &path, PublishedUses::BYTES_MAX).ok()??;
+        PublishedUses::parse(&bytes).filter(|uses| uses.sha256 == sha256.to_string())
     }
 
     /// Returns the ids of the drafts, in no order.

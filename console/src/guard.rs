@@ -95,7 +95,7 @@ pub(crate) fn judge<'o>(
 }
 
 /// Returns false for a file, frame or stream that a page elsewhere asks for: it could not read the
-/// answer, but the answer costs work, and its time or size tells something. Links may lead here.
+/// answer, but the answer costs work, and its time or size reveals something. Links may lead here.
 fn is_wanted(request: GuardedRequest<'_>) -> bool {
     let is_own = request.fetch_site.is_none_or(|site| matches!(site, "same-origin" | "none"));
     is_own || request.fetch_dest == Some("document")

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Parts of packaging/microvm/build that need exact bytes: the kernel's ELF file, the order of its
 modules, and the initramfs. Reads only the files that it is given, and writes only its output."""
 
@@ -84,6 +83,19 @@ def cpio_entry(number, name, mode, data=b"", device=(0, 0)):
     return head + bytes(-len(head) % 4) + data + bytes(-len(data) % 4)
 
 
+def static_program(path):
+    """Returns the bytes of a static x86-64 program. One with a loader would not start as pid 1."""
+    data = pathlib.Path(path).read_bytes()
+    if len(data) < 64 or data[:6] != b"\x7fELF\x02\x01" or data[18:20] != b"\x3e\0":
+        sys.exit(f"{path}: not an ELF program for x86-64; help: give another --init")
+    (start,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    # A program with a loader names it in the header PT_INTERP.
+    if any(data[at : at + 4] == b"\3\0\0\0" for at in range(start, start + size * count, size)):
+        sys.exit(f"{path}: not a static program; help: build it with -C target-feature=+crt-static")
+    return data
+
+
 def initrd(init, directory, target):
     """Writes the initramfs: init, its directories, two device nodes and the modules."""
     files = [(".", 0o040755, b"", (0, 0))]
@@ -92,7 +104,7 @@ def initrd(init, directory, target):
     # The kernel opens the console, and the runtime of init opens /dev/null, before any mount.
     files.append(("dev/console", 0o020600, b"", (5, 1)))
     files.append(("dev/null", 0o020666, b"", (1, 3)))
-    files.append(("init", 0o100755, pathlib.Path(init).read_bytes(), (0, 0)))
+    files.append(("init", 0o100755, static_program(init), (0, 0)))
     loaded = modules(directory)
     order = "".join(f"{name}.ko\n" for name, _ in loaded)
     files.append(("modules/order", 0o100644, order.encode(), (0, 0)))

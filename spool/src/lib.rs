@@ -91,7 +91,7 @@ pub use permissions::{
 };
 pub use public::{
     ActivePolicy, DaemonLiveness, DaemonState, HeldRequest, HoldReason, ProcessId,
-    PublishedFileError, PublishedPermission, PublishedPermissions, PublishedStatus,
+    PublishedFileError, PublishedPermission, PublishedPermissions, PublishedStatus, PublishedUses,
     PublishedWaiting, RequestCounts, RunningRequest, RunningStep, WAITING_LISTED_MAX,
     WaitingRequest, daemon_liveness, held_requests, publish_file, published_permissions,
     published_policy, published_status, running_requests, waiting_requests,

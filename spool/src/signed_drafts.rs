@@ -19,7 +19,7 @@ use crate::standing_drafts::input_tree::{InputTreeBounds, InputTreeWork, check_i
 use crate::sync;
 
 /// The inputs of all drafts of one action. A person has reviewed them, so they may be larger than
-/// those of a draft that nobody signs, and each listing delays the event loop.
+/// those of an unsigned draft, and each listing delays the event loop.
 const INPUT_BOUNDS: InputTreeBounds = InputTreeBounds { entries_max: 20_000, levels_max: 32 };
 /// As of submitted files: operators read them through the group.
 const FILE_MODE: u32 = 0o640;

@@ -31,6 +31,11 @@ impl Times {
         self.0.extend(others);
     }
 
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns a percentile in milliseconds, by nearest rank.
     #[must_use]
     pub fn ms_at(&self, percent: usize) -> f64 {
@@ -171,6 +176,12 @@ impl Departures {
 #[must_use]
 pub fn rss_kib(pid: u32) -> u64 {
     status_field(&format!("/proc/{pid}/status"), "VmRSS:")
+}
+
+/// Returns the highest resident memory of a process so far, in KiB.
+#[must_use]
+pub fn peak_rss_kib(pid: u32) -> u64 {
+    status_field(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 
 /// Returns the number of voluntary context switches of all threads of a process.

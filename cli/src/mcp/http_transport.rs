@@ -116,7 +116,7 @@ async fn serve_connection<S: ServerHandler>(
     let answer = service_fn(move |request: Request<Incoming>| {
         let service = service.clone();
         async move {
-            // Digests: the time of the comparison must not tell how much of a guess is right.
+            // Digests: the time of the comparison must not depend on the guess.
             let is_served = Sha256::of(request.uri().path().as_bytes()) == path_sha256;
             Ok::<_, Infallible>(match is_served {
                 true => service.handle(request).await,

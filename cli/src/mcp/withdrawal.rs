@@ -1,6 +1,6 @@
 //! The withdrawal of a draft by its own agent. Only a draft that waits for a person can be
 //! withdrawn: the file is renamed, so that neither a person nor the daemon takes it for a request.
-//! What was submitted is out of reach of this server.
+//! A submitted request is out of reach of this server.
 
 use std::fs;
 use std::io;

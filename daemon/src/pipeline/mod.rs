@@ -16,6 +16,7 @@ mod request_context;
 mod run;
 mod sandbox;
 mod standing;
+mod standing_uses;
 
 use std::path::Path;
 

@@ -191,6 +191,7 @@ impl RequestContext<'_> {
         };
         self.host.clock_floor.raise(begun.at(), &self.host.spool.roots()[0].join("ledger"));
         self.progress.log_event(LogEvent::Begun, &id);
+        self.publish_uses(&begun);
         Ok(PipelineStep::Next(BegunRun { network, violations, result, begun, ready, origin: made }))
     }
 

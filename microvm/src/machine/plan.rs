@@ -100,7 +100,7 @@ impl MachinePlan {
         }
         for file in [self.kernel(), self.initrd(), self.root_image()] {
             if !file.is_file() {
-                let help = "build the guest with packaging/microvm/build";
+                let help = "build the guest as docs/microvm.md says";
                 let why = format!("{}: no such file; help: {help}", file.display());
                 return Err(GuestHalt::new(GuestOutcome::WrapperFailed, why));
             }

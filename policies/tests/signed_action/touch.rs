@@ -14,8 +14,9 @@ const ORIGIN: &str = "http://localhost:8000";
 const OTHER_PORT: &str = "http://localhost:8001";
 const LISTED: &str = "{rp_id: localhost, origins: ['http://localhost:8000'], \
                       user_verification: false, synced: false}";
-const ORDERS: [SignedActionKind; 3] =
-    [SignedActionKind::Hold, SignedActionKind::Release, SignedActionKind::Cancel];
+fn orders() -> impl Iterator<Item = SignedActionKind> {
+    SignedActionKind::ALL.iter().copied().filter(|kind| kind.is_order())
+}
 
 fn passkey() -> SoftPasskey {
     SoftPasskey::new(5, "localhost")
@@ -64,7 +65,7 @@ fn an_action_by_a_passkey_counts_only_for_a_listed_page() {
     let rejected = terms(SignedActionKind::Reject, None, None, vec![document(&one, ID)]);
     let approved = approval("alice", vec![document(&one, ID)]);
     let mut cases = vec![(approved, vec![one.clone()]), (rejected, vec![one])];
-    cases.extend(ORDERS.map(|kind| (order(kind, NOW), Vec::new())));
+    cases.extend(orders().map(|kind| (order(kind, NOW), Vec::new())));
     for (terms, drafts) in cases {
         let kind = terms.kind().as_str();
         let good = asked(&terms, &drafts, ORIGIN, PRESENT);
@@ -90,7 +91,7 @@ fn a_revocation_by_an_unlisted_page_does_not_count() {
 
 #[test]
 fn an_order_needs_a_verified_user_if_an_approval_does() {
-    for kind in ORDERS {
+    for kind in orders() {
         for policy in demanding() {
             let touched = asked(&order(kind, NOW), &[], ORIGIN, PRESENT);
             let host = host(policy);

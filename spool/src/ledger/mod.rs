@@ -37,7 +37,7 @@ pub(crate) use entry::{LedgerEntry, LedgerNote};
 pub(crate) use file::Ledger;
 pub(crate) use head::{HEAD_FILE, HeadFile, LedgerHead};
 pub(crate) use scan::{each_line, results_of};
-pub(crate) use standing::StandingNote;
+pub(crate) use standing::{LATEST_USES_MAX, StandingNote};
 
 #[cfg(test)]
 mod rebuild_tests;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// `uses_per_hour_max` is about this many seconds.
 const HOUR_SEC: i64 = 3600;
+/// Limit of the times that are kept for readers.
+pub(crate) const LATEST_USES_MAX: usize = 100;
 
 /// The use of a standing approval by a run, in the line of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +58,19 @@ struct StandingCounts {
     latest: Option<UtcTime>,
     /// The times of the uses within an hour before the latest one, in seconds since 1970.
     last_hour: VecDeque<i64>,
+    /// The times of the latest uses, the oldest first.
+    latest_uses: VecDeque<UtcTime>,
+}
+
+impl StandingCounts {
+    fn keep_time(&mut self, at: UtcTime) {
+        // The lines of a rebuilt ledger may be in another order.
+        let place = self.latest_uses.partition_point(|known| *known <= at);
+        self.latest_uses.insert(place, at);
+        if self.latest_uses.len() > LATEST_USES_MAX {
+            self.latest_uses.pop_front();
+        }
+    }
 }
 
 /// The state of every standing approval, by the digest of its file.
@@ -85,6 +100,7 @@ impl StandingLedger {
         };
         let Some(at) = at else { return };
         counts.latest = counts.latest.max(Some(at));
+        counts.keep_time(at);
         counts.last_hour.push_back(at.unix());
         let begin = counts.latest.unwrap_or(at).unix().saturating_sub(HOUR_SEC);
         // The clock never runs backwards between two uses, so the oldest are at the front.
@@ -111,6 +127,13 @@ impl StandingLedger {
             // The decision has verified the signatures.
             is_signed: true,
         })
+    }
+
+    /// Returns the number of uses, and the times of the latest ones with the oldest first, unless
+    /// the standing approval was never admitted here.
+    pub(crate) fn latest_uses(&self, sha256: &str) -> Option<(u64, impl Iterator<Item = UtcTime>)> {
+        let counts = self.by_digest.get(sha256).filter(|it| it.admitted_id.is_some())?;
+        Some((counts.uses, counts.latest_uses.iter().copied()))
     }
 
     /// Returns the digest that was admitted under this id.
@@ -156,6 +179,20 @@ mod tests {
         ledger.revoke(&StandingNote { by: Some("alice".to_owned()), ..note() });
         assert!(ledger.uses("aa", at(3600)).unwrap().is_revoked);
         assert_eq!(ledger.revoked_by("aa"), Some("alice"));
+    }
+
+    #[test]
+    fn the_times_of_the_latest_uses_are_kept_in_order() {
+        let mut ledger = StandingLedger::default();
+        // The lines of a rebuilt ledger: the second use comes last.
+        for number in (1..=150).filter(|it| *it != 2).chain([2]) {
+            ledger.count_use("aa", number, Some(at(i64::try_from(number).unwrap())));
+        }
+        assert!(ledger.latest_uses("aa").is_none(), "it was not admitted");
+        ledger.admit(&note());
+        let (uses, times) = ledger.latest_uses("aa").unwrap();
+        assert_eq!(uses, 150);
+        assert_eq!(times.collect::<Vec<_>>(), (51..=150).map(at).collect::<Vec<_>>());
     }
 
     /// As the lines of a rebuilt ledger, and with a use whose number is unknown.

@@ -12,22 +12,24 @@ use crate::paths::{Spool, make_dir};
 use crate::standing::stored_standing_references;
 
 impl Spool {
-    /// Publishes an admitted standing approval.
+    /// Publishes an admitted standing approval, and its uses.
     ///
     /// # Errors
-    /// An I/O error. It only affects readers.
+    /// An I/O error, or the ledger cannot be read. It only affects readers.
     pub fn publish_standing(&self, approval: &StandingApproval) -> Result<(), SpoolError> {
         make_dir(&self.public(), 0o755)?;
         let directory = make_dir(&self.standing_public(), 0o755)?;
-        publish_file(&directory.join(format!("{}.md", approval.terms().id)), approval.bytes())
+        publish_file(&directory.join(format!("{}.md", approval.terms().id)), approval.bytes())?;
+        self.publish_standing_uses(&approval.reference())
     }
 
-    /// Removes the published file of a standing approval.
+    /// Removes the published files of a standing approval.
     ///
     /// # Errors
-    /// The disk.
+    /// The disk, or the ledger cannot be locked.
     pub fn unpublish_standing(&self, id: &StandingId) -> Result<(), SpoolError> {
-        remove(&self.standing_public().join(format!("{id}.md")))
+        remove(&self.standing_public().join(format!("{id}.md")))?;
+        self.unpublish_standing_uses(id)
     }
 
     /// Publishes every standing approval that can be used now, and no other.
@@ -53,7 +55,7 @@ impl Spool {
         Ok(())
     }
 
-    fn standing_public(&self) -> PathBuf {
+    pub(super) fn standing_public(&self) -> PathBuf {
         self.public().join("standing")
     }
 }

@@ -47,7 +47,7 @@ fn without_a_touch_nothing_counts() {
     let approval = header.replacen("action: reject\n", "action: approve\nby: tester\n", 1);
     scene.assert_refused("other-use", &format!("{approval}{signature}"), "line 4");
 
-    // What it writes elsewhere under the name of a signed request, the daemon does not even see.
+    // The daemon reads no file that it writes elsewhere under the name of a signed request.
     for name in [format!("{draft}.md"), format!("{draft}.md.sig"), "x.md".to_owned()] {
         fs::write(scene.service.path("signed").join(name), "x").unwrap();
     }

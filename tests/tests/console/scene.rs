@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolexec_tests::{
-    Bench, CliOutput, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedRequest, SavedStanding,
-    Service, ServiceConfig, StandingText, list,
+    Bench, CliOutput, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedRequest,
+    SavedStanding, Service, ServiceConfig, StandingText, list,
 };
 
 use super::console_process::ConsoleProcess;
@@ -35,7 +35,7 @@ pub(super) struct ConsoleScene<'a> {
     key: PathBuf,
 }
 
-fn unused_port() -> u16 {
+pub(super) fn unused_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -82,6 +82,13 @@ impl<'a> ConsoleScene<'a> {
         self.start_console(command)
     }
 
+    /// Starts a second console, which browsers reach under this origin.
+    pub(super) fn console_behind(&self, origin: &str) -> ConsoleProcess {
+        let mut command = self.bench.command("toolexec-console");
+        command.args(["--origin", origin]);
+        self.start_console(command)
+    }
+
     /// Starts a second console, and writes its system calls to a file.
     pub(super) fn traced_console(&self, trace: &Path) -> ConsoleProcess {
         let calls =
@@ -123,6 +130,27 @@ impl<'a> ConsoleScene<'a> {
         let public = self.service.path(&format!("public/standing/{}.md", standing.id));
         self.service.wait_for("the standing approval to be published", |_| public.exists());
         standing
+    }
+
+    /// Revokes a standing approval with the key of `tester`.
+    pub(super) fn revoke_standing(&self, standing: &SavedStanding) {
+        fs::remove_file(standing.path.with_extension("md.sig")).unwrap();
+        standing.sign("reject.tool-exec@threegate", &self.key);
+        standing.place_in(&self.service.path("approved"));
+        let public = self.service.path(&format!("public/standing/{}.md", standing.id));
+        self.service.wait_for("the standing approval to be revoked", |_| !public.exists());
+    }
+
+    /// Submits a use of a standing approval.
+    pub(super) fn submit_use(&self, request: &RequestText) {
+        let aside = self.bench.scratch().dir("aside");
+        SavedStanding::place_use(request, &aside, &self.service.path("approved"));
+    }
+
+    /// Runs a use of a standing approval.
+    pub(super) fn run_use(&self, request: &RequestText) -> Record {
+        self.submit_use(request);
+        self.service.record_of(&request.id)
     }
 
     /// Returns the signature of a key that no file lists.

@@ -9,6 +9,7 @@
 )]
 
 mod changes;
+mod guest_build;
 mod kvm;
 mod lint;
 mod microvm;

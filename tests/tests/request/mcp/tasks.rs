@@ -151,13 +151,14 @@ fn a_task_survives_restarts_and_ends_with_the_result() {
         ])),
     );
     let request = [(ON_THE_PAGE, id.as_str())];
+    host.run_block("toolexec review", &request);
     host.run_block("toolexec approve", &request);
     let held = format!("public/held/{id}.md.json");
     host.service.wait_for("the request to be held", |service| service.path(&held).is_file());
     // While the daemon decides about the request anew, it is not reported as held.
     let asked = until(&mut agent, &id, |found| found["inputRequests"]["held"].is_object());
     assert!(asked["statusMessage"].as_str().unwrap().contains("permission.requestable"), "{asked}");
-    // What was submitted is not cancelled by its agent.
+    // A submitted request is not cancelled by its agent.
     ask(&mut agent, "tasks/cancel", &id, json!({}));
     assert!(task(&mut agent, &id)["statusMessage"].as_str().unwrap().contains("only an operator"));
     agent.disconnect();
