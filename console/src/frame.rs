@@ -143,8 +143,10 @@ fn dialog() -> Markup {
                 dd { span.words id="confirm-words" {} }
             }
             p {
-                "Compare the words on the page of the draft with `toolexec review`. An approval adds "
-                "your name and the time, so its words are others; the record has this digest."
+                "Compare the words on the page of the draft with those of "
+                code { "toolexec review" }
+                ". An approval adds your name and the time, so its words are others; the record has "
+                "this digest."
             }
             p {
                 button.primary id="confirm-yes" type="button" { "Sign with a passkey" }

@@ -86,8 +86,15 @@ const UNRESTRICTED: &[i64] = &[
 
 /// Older calls that only some architectures have.
 #[cfg(target_arch = "x86_64")]
-const OLDER: &[i64] =
-    &[libc::SYS_epoll_wait, libc::SYS_lstat, libc::SYS_poll, libc::SYS_readlink, libc::SYS_stat];
+const OLDER: &[i64] = &[
+    libc::SYS_access,
+    libc::SYS_epoll_wait,
+    libc::SYS_lstat,
+    libc::SYS_open,
+    libc::SYS_poll,
+    libc::SYS_readlink,
+    libc::SYS_stat,
+];
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 

@@ -149,6 +149,8 @@ fn markup_of_drafters_and_tools_is_text() {
     assert!(loads.iter().all(|it| !it.to_string().contains("/ran")), "{loads:#?}");
 
     let result = scene.service.visible_results().remove(0);
+    let shown = get(scene.console.port, &format!("/results/{result}")).body;
+    assert!(shown.contains("<span class=\"state good\">verified</span>"), "{shown}");
     let file = get(scene.console.port, &format!("/results/{result}/files/artifacts/page.html"));
     assert_eq!(file.body, "<script>document.title='ran'</script>", "{file:?}");
     for header in [

@@ -12,7 +12,16 @@ use toolexec_tests::{Bench, CliOutput, RequestText};
 
 /// Commands whose output is in a format of its own, is JSON already, or is the tool's.
 const OTHER_FORMATS: [&str; 10] = [
-    "exec", "policy show", "log prove", "ais", "mcp", "setup", "hook", "notify", "completions", "man",
+    "exec",
+    "policy show",
+    "log prove",
+    "ais",
+    "mcp",
+    "setup",
+    "hook",
+    "notify",
+    "completions",
+    "man",
 ];
 
 /// Returns the commands of a help text: the names below a heading, before the options.

@@ -126,12 +126,15 @@ fn hostile_objects_in_the_directory_stop_nothing() {
     scene.refuses("padded", format!("{action}{}", "\n".repeat(49_152)), "larger than 49152 bytes");
     scene.refuses("empty", "", "line 1");
     scene.refuses("zeros", vec![0_u8; 40_000], "line 1");
-    fs::create_dir_all(path("full.action/inside")).unwrap();
+    // Moved as a whole: the daemon removes an empty directory.
+    let full = |name: &str| {
+        let directory = bench.scratch().dir("full");
+        fs::create_dir(directory.join("inside")).unwrap();
+        fs::rename(&directory, path(name)).unwrap();
+    };
+    full("full.action");
     fs::create_dir(path("empty-directory.action")).unwrap();
-    // Moved as a whole: the daemon removes an empty directory of this name.
-    let blocked = bench.scratch().dir("blocked");
-    fs::write(blocked.join("file"), "").unwrap();
-    fs::rename(&blocked, path("blocked.answer")).unwrap();
+    full("blocked.answer");
     scene.deliver("blocked", "x");
     scene.service.wait_for("the action to be removed", |_| !path("blocked.action").exists());
     assert_eq!(fs::read_to_string(&outside).unwrap(), action);

@@ -18,6 +18,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{
     Bench, CliOutput, RequestText, STANDING_HOST, SavedRequest, SavedStanding, Service,
     ServiceConfig, list,
@@ -216,14 +217,15 @@ impl<'a> SignedActionScene<'a> {
         assert!(given.contains(reason), "{stem}: {reason:?} is not in {given:?}");
     }
 
-    /// Asserts that a good action is still taken, within two seconds.
+    /// Asserts that a good action is still taken, within five seconds: other tests run beside.
     #[track_caller]
     fn still_takes_a_good_action(&self) {
         let draft = self.draft(&RequestText::python("print('ran')"));
         let action = self.signed_approval(&draft);
         let begun = Instant::now();
         self.takes("good", &action);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+        let longest = Duration::from_secs(5) * time_factor();
+        assert!(begun.elapsed() < longest, "{:?}", begun.elapsed());
         self.service.record_of(&draft.id).assert_outcome("ok");
     }
 
