@@ -1,5 +1,5 @@
-//! The frame of each page: the head, the navigation, the place for messages, and the dialog in
-//! which an approver confirms a text. The script relies on the ids and on the `data-` attributes.
+//! The frame of each page: the head, the navigation, the place for messages, and the dialog that
+//! confirms a signature. `console.js` reads the ids and the `data-` attributes.
 
 use maud::{DOCTYPE, Markup, html};
 

@@ -92,8 +92,8 @@ impl ConstructQuestions<'_> {
         Some(ProbeQuestion { imports, code, kinds: ATTRIBUTE })
     }
 
-    /// Asks about the method that a call names. Without known arguments it is called with none,
-    /// which an existing method refuses in another way.
+    /// Asks about the method that a call names. If its arguments are unknown, the probe passes none:
+    /// a method that exists then raises another error.
     fn method(
         &self,
         expr: &Expr,
