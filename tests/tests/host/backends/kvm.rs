@@ -14,8 +14,6 @@ as_both!(kvm_without_a_booted_guest_is_not_used);
 
 /// A guest that hangs with KVM ends the try after this.
 const KVM_SEC: u32 = 8;
-/// The guest boots with TCG in this time, after the same time for KVM.
-const BOTH_SEC: u32 = 20;
 
 const FAILED: &str = "kvm booted no guest here: ";
 const BOUNDARY: &str =
@@ -65,7 +63,7 @@ fn kvm_without_a_booted_guest_is_not_used(bench: &Bench) {
     assert!(!again.stderr.contains("booting a guest"), "{again:#?}");
     assert_eq!(fs::read(bench.state().join("backend-probes.json")).unwrap(), remembered);
 
-    let both = run(&scene, &request, "kvm, tcg", BOTH_SEC);
+    let both = run(&scene, &request, "kvm, tcg", BOOT_SEC);
     both.assert_code(0);
     let record = Record::of(&both);
     record.assert_outcome("ok");
@@ -73,7 +71,7 @@ fn kvm_without_a_booted_guest_is_not_used(bench: &Bench) {
         assert!(record.text.contains(text), "{text:?} is not in {}", record.text);
     }
     let mut review = bench.command("toolexec");
-    let policy = scene.policy(&entry(&scene, "kvm, tcg", BOTH_SEC));
+    let policy = scene.policy(&entry(&scene, "kvm, tcg", BOOT_SEC));
     review.args(["review", "--format", "json"]).arg(&request.path).arg("--policy").arg(policy);
     let review = CliOutput::of(&mut review);
     assert!(review.stdout.contains(&format!("with tcg, because {FAILED}")), "{review:#?}");
@@ -89,7 +87,7 @@ fn a_daemon_tries_kvm_and_delays_no_request() {
     }
     let mut config = ServiceConfig::for_owner(&bench);
     let backends =
-        format!("\nbackend: confined\nbackends:\n  {}\n", entry(&scene, "kvm, tcg", BOTH_SEC));
+        format!("\nbackend: confined\nbackends:\n  {}\n", entry(&scene, "kvm, tcg", BOOT_SEC));
     config.policy = config.policy.replacen("\nbackend: confined\n", &backends, 1);
     let service = Service::start(&bench, &config);
     // During the try, a guest boots with the next accelerator.
