@@ -2,16 +2,14 @@
 //! file of approvers, and new files in `signed/` only. The rest of the code must not rely on it: a
 //! kernel without Landlock only causes a warning.
 
+use confinement::{ConfinementError, restrict_access};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    AccessFs, AccessNet, BitFlags, PathBeneath, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    RulesetStatus, path_beneath_rules,
 };
 
 use crate::state::ConsoleState;
 use crate::syscalls;
-
-/// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
-const LANDLOCK_ABI: ABI = ABI::V6;
 
 /// The parts of a spool that the pages show.
 const SHOWN_PARTS: [&str; 4] = ["drafts", "public", "results", "log"];
@@ -20,10 +18,9 @@ const SHOWN_PARTS: [&str; 4] = ["drafts", "public", "results", "log"];
 ///
 /// # Errors
 /// The kernel refused a restriction that it has.
-pub(crate) fn confine(console: &ConsoleState) -> Result<(), String> {
-    rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
-    let status = restrict(console)
-        .map_err(|error| format!("landlock: {error}; help: check what confines this process"))?;
+pub(crate) fn confine(console: &ConsoleState) -> Result<(), ConfinementError> {
+    let tcp = AccessNet::BindTcp | AccessNet::ConnectTcp;
+    let status = restrict_access(tcp, |rules| allow_files(rules, console))?;
     if status == RulesetStatus::NotEnforced {
         eprintln!(
             "toolexec-console: this kernel has no Landlock; files are not restricted; help: boot a \
@@ -31,26 +28,24 @@ pub(crate) fn confine(console: &ConsoleState) -> Result<(), String> {
         );
     }
     // Last, because it allows none of the calls above.
-    syscalls::restrict()
+    syscalls::allowed().apply()
 }
 
-fn restrict(console: &ConsoleState) -> Result<RulesetStatus, RulesetError> {
+fn allow_files(
+    rules: RulesetCreated,
+    console: &ConsoleState,
+) -> Result<RulesetCreated, RulesetError> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
     let parts = SHOWN_PARTS.map(|part| console.part(part));
     let signers = console.passkeys.directory();
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
-        .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?
+    let rules = rules
         .add_rules(path_beneath_rules(parts, look))?
         // The file may be replaced by a rename.
         .add_rules(path_beneath_rules(signers, AccessFs::ReadFile))?;
-    if let Some(signed) = &console.signed {
-        rules = rules.add_rule(PathBeneath::new(signed, delivering()))?;
+    match &console.signed {
+        Some(signed) => rules.add_rule(PathBeneath::new(signed, delivering())),
+        None => Ok(rules),
     }
-    Ok(rules.restrict_self()?.ruleset)
 }
 
 /// Returns the rights to place a file in a directory, and to read the answer.

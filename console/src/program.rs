@@ -49,7 +49,7 @@ fn serve(options: &Options) -> Result<(), String> {
     let origins = origins(options, &listener)?;
     let console = ConsoleState::open(options, origins)?;
     announce(&console);
-    confine(&console)?;
+    confine(&console).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
     let router = routes::router(Arc::new(console));

@@ -4,4 +4,7 @@
 #[path = "../../validator/tests/support/answers.rs"]
 pub mod answers;
 pub mod compose;
+pub mod passkey;
 mod pieces;
+#[path = "../../tests/soft_keys/mod.rs"]
+mod soft;

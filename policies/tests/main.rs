@@ -6,6 +6,7 @@ mod approvals;
 mod backends;
 mod decision;
 mod environments;
+mod fuzz_seeds;
 mod gate_rule;
 mod machines;
 mod monotone;
@@ -21,6 +22,7 @@ mod scene;
 mod signatures;
 mod signed_action;
 mod signers;
+#[path = "../../tests/soft_keys/mod.rs"]
 mod soft;
 mod standing;
 mod trust_stores;

@@ -66,16 +66,8 @@ fn agree_on_revocation(
     list: &[u8],
     name: &str,
 ) -> bool {
-    let question = OracleQuestion {
-        signers,
-        signature,
-        message: MESSAGE,
-        namespace: NAMESPACE,
-        principal: "alice",
-        time: "20260209160000Z",
-        zone: "UTC",
-        revoked: Some(list),
-    };
+    let plain = OracleQuestion::of_alice(signers, signature, MESSAGE);
+    let question = OracleQuestion { revoked: Some(list), ..plain };
     let stock = oracle.verifies(&question);
     let we = RevokedKeys::parse(list).is_ok_and(|revoked| {
         let signers = AllowedSigners::parse(signers).expect("a line").with_revoked(revoked);
@@ -116,18 +108,9 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
         let line = format!("alice {}\n", key.public());
         let signers = AllowedSigners::parse(&line).expect("a line");
         let good = key.signature(NAMESPACE, MESSAGE);
-        let question_of = |signature: &'static [u8]| OracleQuestion {
-            signers: Box::leak(line.clone().into_boxed_str()),
-            signature,
-            message: MESSAGE,
-            namespace: NAMESPACE,
-            principal: "alice",
-            time: "20260209160000Z",
-            zone: "UTC",
-            revoked: None,
-        };
         let mut agree = |blob: &[u8], what: &str| {
-            let question = question_of(Vec::leak(armour(blob)));
+            let armoured = armour(blob);
+            let question = OracleQuestion::of_alice(&line, &armoured, MESSAGE);
             let we = our_answer(&question, &signers, time("2026-02-09T16:00:00Z"));
             let stock = oracle.verifies(&question);
             // Version 0 never existed. OpenSSH accepts it; we do not.
@@ -177,16 +160,7 @@ fn we_and_openssh_read_the_same_armour() {
         ("nothing", String::new()),
     ] {
         let at = time("2026-02-09T16:00:00Z");
-        let question = OracleQuestion {
-            signers: &signers,
-            signature: armoured.as_bytes(),
-            message: MESSAGE,
-            namespace: NAMESPACE,
-            principal: "alice",
-            time: "20260209160000Z",
-            zone: "UTC",
-            revoked: None,
-        };
+        let question = OracleQuestion::of_alice(&signers, armoured.as_bytes(), MESSAGE);
         let we = our_answer(&question, &AllowedSigners::parse(&signers).unwrap(), at);
         assert_eq!(we, oracle.verifies(&question), "{what}: {armoured:?}");
     }
@@ -203,16 +177,7 @@ fn only_we_require_a_touched_security_key() {
             let key = key.in_security_key("ssh:", flags, 4_000_000_000);
             let signers = format!("alice {}\n", key.public());
             let signature = key.sign(NAMESPACE, MESSAGE).bytes;
-            let question = OracleQuestion {
-                signers: &signers,
-                signature: &signature,
-                message: MESSAGE,
-                namespace: NAMESPACE,
-                principal: "alice",
-                time: "20260209160000Z",
-                zone: "UTC",
-                revoked: None,
-            };
+            let question = OracleQuestion::of_alice(&signers, &signature, MESSAGE);
             assert!(oracle.verifies(&question), "{} {flags}", key.kind());
             let verified = SshSignature::parse(&signature).unwrap().verify(MESSAGE);
             match verified {
@@ -238,17 +203,7 @@ fn stricter_refusals_are_listed() {
     let rsa = oracle.key("rsa", "rsa");
     let signature = oracle.sign("rsa", NAMESPACE, "sha512", MESSAGE);
     let signers = format!("alice {rsa}\n");
-    let question = OracleQuestion {
-        signers: &signers,
-        signature: &signature,
-        message: MESSAGE,
-        namespace: NAMESPACE,
-        principal: "alice",
-        time: "20260209160000Z",
-        zone: "UTC",
-        revoked: None,
-    };
-    assert!(oracle.verifies(&question));
+    assert!(oracle.verifies(&OracleQuestion::of_alice(&signers, &signature, MESSAGE)));
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
     assert_eq!(error, "key type `ssh-rsa` is not accepted");
     let error = AllowedSigners::parse(&signers).unwrap_err().to_string();
@@ -257,11 +212,7 @@ fn stricter_refusals_are_listed() {
     let web = SoftKey::ed25519(1).in_security_key("webauthn.example.org", PRESENT, 1);
     let signature = web.sign(NAMESPACE, MESSAGE).bytes;
     let signers = format!("alice {}\n", web.public());
-    assert!(oracle.verifies(&OracleQuestion {
-        signers: &signers,
-        signature: &signature,
-        ..question
-    }));
+    assert!(oracle.verifies(&OracleQuestion::of_alice(&signers, &signature, MESSAGE)));
     let error = SshSignature::parse(&signature).unwrap_err().to_string();
     assert!(error.contains("made for `webauthn.example.org`, not for SSH"), "{error}");
 }
@@ -275,19 +226,10 @@ fn second_encoding_of_a_key_is_refused() {
     assert!(error.contains("the ecdsa-sha2-nistp256 key is not a valid point"), "{error}");
     let Some(oracle) = KeygenOracle::open("encoding") else { return };
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
-    let question = OracleQuestion {
-        signers: &short,
-        signature: &signature,
-        message: MESSAGE,
-        namespace: NAMESPACE,
-        principal: "alice",
-        time: "20260209160000Z",
-        zone: "UTC",
-        revoked: None,
-    };
-    assert!(!oracle.verifies(&question));
-    let whole = format!("alice {}\n", key.public());
-    assert!(oracle.verifies(&OracleQuestion { signers: &whole, ..question }));
+    let verifies =
+        |signers: &str| oracle.verifies(&OracleQuestion::of_alice(signers, &signature, MESSAGE));
+    assert!(!verifies(&short));
+    assert!(verifies(&format!("alice {}\n", key.public())));
 }
 
 /// Every reader takes bytes from untrusted people. It may only refuse them.

@@ -2,22 +2,20 @@
 //! socket that listens already. The rest of the code must not rely on it: a kernel without Landlock
 //! only causes a warning.
 
+use confinement::restrict_access;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    AccessFs, AccessNet, BitFlags, PathBeneath, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    RulesetStatus,
 };
 
 use super::server_state::ServerState;
 use crate::failure::Failure;
 use crate::output;
 
-/// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
-const LANDLOCK_ABI: ABI = ABI::V6;
-
 pub(super) fn confine(state: &ServerState) -> Result<(), Failure> {
-    let status = restrict(state).map_err(|error| {
-        Failure::Message(format!("landlock: {error}; help: check what confines this process"))
-    })?;
+    let tcp = AccessNet::BindTcp | AccessNet::ConnectTcp;
+    let status = restrict_access(tcp, |rules| allow_files(rules, state))
+        .map_err(|error| Failure::Message(error.to_string()))?;
     if status == RulesetStatus::NotEnforced {
         output::note(
             "mcp: this kernel has no Landlock; the server runs without its restrictions; help: \
@@ -27,19 +25,12 @@ pub(super) fn confine(state: &ServerState) -> Result<(), Failure> {
     Ok(())
 }
 
-fn restrict(state: &ServerState) -> Result<RulesetStatus, RulesetError> {
+fn allow_files(rules: RulesetCreated, state: &ServerState) -> Result<RulesetCreated, RulesetError> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
-    let restricted = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
-        .handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?
+    rules
         .add_rule(PathBeneath::new(&state.results, look))?
         .add_rule(PathBeneath::new(&state.public, look))?
-        .add_rule(PathBeneath::new(&state.drafts, drafting()))?
-        .restrict_self()?;
-    Ok(restricted.ruleset)
+        .add_rule(PathBeneath::new(&state.drafts, drafting()))
 }
 
 /// Returns the rights for `drafts/`. Only regular files and directories can be created.

@@ -2,17 +2,15 @@
 //! need. It must run before any thread is started.
 
 use caps::CapSet;
+use confinement::{ConfinementError, restrict_access};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+    AccessFs, AccessNet, PathBeneath, PathFd, RulesetCreated, RulesetCreatedAttr, RulesetError,
+    RulesetStatus,
 };
 
 use egress::frame::EgressConfinement;
 
 use super::syscalls;
-
-/// The newest Landlock version that is requested; this kernel skips and reports the rest.
-const NEWEST: ABI = ABI::V6;
 
 /// Besides its configuration, the C library reads the targets of links in it, and plug-ins.
 const LOOKUP_DIRECTORIES: [&str; 8] = [
@@ -51,11 +49,10 @@ pub(super) enum ReadableFiles {
 /// The kernel refused `no_new_privs`, the removal of a capability, the system call filter, or a
 /// Landlock rule although it has Landlock.
 pub(super) fn confine(reads: ReadableFiles) -> Result<EgressConfinement, String> {
-    rustix::thread::set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
-    let confinement = landlock(reads).map_err(|error| format!("landlock: {error}"))?;
+    let confinement = landlock(reads).map_err(|error| error.to_string())?;
     drop_capabilities().map_err(|error| format!("capabilities: {error}"))?;
     // Last, because it allows none of the calls above.
-    syscalls::restrict()?;
+    syscalls::allowed().apply().map_err(|error| error.to_string())?;
     Ok(confinement)
 }
 
@@ -74,14 +71,20 @@ fn drop_capabilities() -> Result<(), caps::errors::CapsError> {
     Ok(())
 }
 
-fn landlock(reads: ReadableFiles) -> Result<EgressConfinement, landlock::RulesetError> {
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))?
-        // Only listening: Landlock cannot limit the addresses of outgoing connections.
-        .handle_access(AccessNet::BindTcp)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?;
+fn landlock(reads: ReadableFiles) -> Result<EgressConfinement, ConfinementError> {
+    // Only listening: Landlock cannot limit the addresses of outgoing connections.
+    let status = restrict_access(AccessNet::BindTcp.into(), |rules| allow_files(rules, reads))?;
+    Ok(match status {
+        RulesetStatus::FullyEnforced => EgressConfinement::Landlock,
+        RulesetStatus::PartiallyEnforced => EgressConfinement::LandlockPartly,
+        RulesetStatus::NotEnforced => EgressConfinement::NoNewPrivs,
+    })
+}
+
+fn allow_files(
+    mut rules: RulesetCreated,
+    reads: ReadableFiles,
+) -> Result<RulesetCreated, RulesetError> {
     let (files, directories): (&[&str], &[&[&str]]) = match reads {
         ReadableFiles::Nothing => (&[], &[]),
         ReadableFiles::Files => (&CONFIGURATION_FILES, &[&LOOKUP_DIRECTORIES]),
@@ -96,11 +99,7 @@ fn landlock(reads: ReadableFiles) -> Result<EgressConfinement, landlock::Ruleset
             rules = rules.add_rule(PathBeneath::new(there, read))?;
         }
     }
-    Ok(match rules.restrict_self()?.ruleset {
-        RulesetStatus::FullyEnforced => EgressConfinement::Landlock,
-        RulesetStatus::PartiallyEnforced => EgressConfinement::LandlockPartly,
-        RulesetStatus::NotEnforced => EgressConfinement::NoNewPrivs,
-    })
+    Ok(rules)
 }
 
 #[cfg(test)]

@@ -26,6 +26,22 @@ pub(crate) struct OracleQuestion<'a> {
     pub(crate) revoked: Option<&'a [u8]>,
 }
 
+impl<'a> OracleQuestion<'a> {
+    /// Asks about an approval of `alice` at 2026-02-09T16:00:00Z, without revocations.
+    pub(crate) fn of_alice(signers: &'a str, signature: &'a [u8], message: &'a [u8]) -> Self {
+        Self {
+            signers,
+            signature,
+            message,
+            namespace: policies::APPROVE_NAMESPACE,
+            principal: "alice",
+            time: "20260209160000Z",
+            zone: "UTC",
+            revoked: None,
+        }
+    }
+}
+
 impl KeygenOracle {
     /// Returns `None` with a message if `ssh-keygen` cannot run.
     pub(crate) fn open(test: &str) -> Option<Self> {

@@ -2,9 +2,9 @@
 
 use crate::soft::passkey::{
     ATTESTED, BACKED_UP, BACKUP_ELIGIBLE, EXTENSIONS, KEY_TYPE, SoftAssertion, client_data,
-    signed_data, two_mpints,
+    two_mpints,
 };
-use crate::soft::{PRESENT, VERIFIED};
+use crate::soft::{PRESENT, VERIFIED, signed_data};
 
 pub(super) const NAMESPACE: &str = policies::APPROVE_NAMESPACE;
 pub(super) const MESSAGE: &[u8] = b"exactly these bytes\n";

@@ -26,16 +26,8 @@ fn ours(armoured: &[u8]) -> Result<VerifiedSshSignature, SignatureError> {
 }
 
 fn stock(oracle: &KeygenOracle, public: &str, armoured: &[u8]) -> bool {
-    oracle.verifies(&OracleQuestion {
-        signers: &format!("alice {public}\n"),
-        signature: armoured,
-        message: MESSAGE,
-        namespace: NAMESPACE,
-        principal: "alice",
-        time: "20260209160000Z",
-        zone: "UTC",
-        revoked: None,
-    })
+    let signers = format!("alice {public}\n");
+    oracle.verifies(&OracleQuestion::of_alice(&signers, armoured, MESSAGE))
 }
 
 #[test]

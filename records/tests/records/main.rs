@@ -49,6 +49,9 @@ mod rotation;
 #[cfg(test)]
 mod signature;
 #[cfg(test)]
+#[path = "../../../tests/soft_keys/mod.rs"]
+mod soft;
+#[cfg(test)]
 mod standing;
 #[cfg(test)]
 mod summary;

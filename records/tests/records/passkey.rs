@@ -1,13 +1,8 @@
 //! Approvals by passkeys in records: the statement of the browser is in `touch`, and a record whose
-//! statement is not that of the signature does not verify. The signature is written out here from
-//! the protocols.
+//! statement is not that of the signature does not verify.
 
 use std::fs;
 
-use base64::prelude::*;
-use model::Sha256;
-use p256::ecdsa::signature::Signer as _;
-use p256::ecdsa::{Signature, SigningKey};
 use policies::{
     APPROVE_NAMESPACE, AllowedSigners, REJECT_NAMESPACE, SignerKey, SshSignature, Touch,
 };
@@ -15,41 +10,19 @@ use records::{ApprovalProblem, Trust, VerifyError, attest, predicate_schema, ver
 use serde_json::{Value, json};
 
 use crate::fixture::{REQUEST_ID, RecordCase, RecordScratch};
+use crate::soft::passkey::{BACKED_UP, BACKUP_ELIGIBLE, SoftPasskey};
+use crate::soft::{PRESENT, VERIFIED};
 
 const ORIGIN: &str = "http://localhost:8000";
-const KEY_TYPE: &[u8] = b"sk-ecdsa-sha2-nistp256@openssh.com";
-const SIGNATURE_TYPE: &[u8] = b"webauthn-sk-ecdsa-sha2-nistp256@openssh.com";
 /// Touched, verified, and a passkey that may be copied.
-const FLAGS: u8 = 0x0d;
+const FLAGS: u8 = PRESENT | VERIFIED | BACKUP_ELIGIBLE;
 
-fn string(bytes: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(bytes.len()).expect("short");
-    [&length.to_be_bytes()[..], bytes].concat()
-}
-
-fn mpint(bytes: &[u8]) -> Vec<u8> {
-    let from = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
-    let bytes = &bytes[from..];
-    let sign: &[u8] = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { &[0] } else { &[] };
-    string(&[sign, bytes].concat())
-}
-
-fn secret() -> SigningKey {
-    SigningKey::from_slice(&[5; 32]).expect("a scalar")
-}
-
-fn public() -> Vec<u8> {
-    let point = secret().verifying_key().to_encoded_point(false);
-    let parts = [KEY_TYPE, b"nistp256", point.as_bytes(), b"localhost"];
-    parts.iter().flat_map(|part| string(part)).collect()
-}
-
-fn line() -> String {
-    format!("sk-ecdsa-sha2-nistp256@openssh.com {}", BASE64_STANDARD.encode(public()))
+fn passkey() -> SoftPasskey {
+    SoftPasskey::new(5, "localhost")
 }
 
 fn fingerprint() -> String {
-    SignerKey::from_blob(&public()).expect("a key").fingerprint()
+    SignerKey::from_blob(&passkey().blob()).expect("a key").fingerprint()
 }
 
 /// Returns the armoured signature that a page of this origin gets.
@@ -58,35 +31,10 @@ fn signature(
     message: &[u8],
     (origin, flags, counter): (&str, u8, u32),
 ) -> Vec<u8> {
-    let digest = Sha256::of(message);
-    let common = [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat();
-    let challenge = [b"SSHSIG", &common[..], &string(digest.as_bytes())].concat();
-    let challenge = BASE64_URL_SAFE_NO_PAD.encode(challenge);
-    let client = format!(
-        "{{\"type\":\"webauthn.get\",\"challenge\":\"{challenge}\",\"origin\":\"{origin}\"}}"
-    );
-    let device = [&[flags][..], &counter.to_be_bytes()].concat();
-    let signed = [
-        &Sha256::of(b"localhost").as_bytes()[..],
-        &device,
-        Sha256::of(client.as_bytes()).as_bytes(),
-    ]
-    .concat();
-    let made: Signature = secret().sign(&signed);
-    let (r, s) = made.split_bytes();
-    let numbers = [mpint(r.as_slice()), mpint(s.as_slice())].concat();
-    let seal = [
-        string(SIGNATURE_TYPE),
-        string(&numbers),
-        device,
-        string(origin.as_bytes()),
-        string(client.as_bytes()),
-        string(b""),
-    ]
-    .concat();
-    let blob = [b"SSHSIG\0\0\0\x01".to_vec(), string(&public()), common, string(&seal)].concat();
-    let text = BASE64_STANDARD.encode(blob);
-    format!("-----BEGIN SSH SIGNATURE-----\n{text}\n-----END SSH SIGNATURE-----\n").into_bytes()
+    let key = passkey();
+    let mut asked = key.asked(namespace, message, origin);
+    (asked.flags, asked.counter) = (flags, counter);
+    key.sign(&asked).bytes
 }
 
 fn touch_of(signature: &[u8], message: &[u8]) -> Touch {
@@ -108,7 +56,8 @@ fn verified(case: &RecordCase) -> Result<usize, Vec<VerifyError>> {
     let root = scratch.path().join("results");
     fs::create_dir_all(&root).expect("a directory");
     let dir = case.publish(&root, &key);
-    let signers = AllowedSigners::parse(&format!("alice {}\n", line())).expect("a line");
+    let signers =
+        AllowedSigners::parse(&format!("alice {}\n", passkey().public())).expect("a line");
     let known = Trust::from_key(&key.public()).with_approvers(signers);
     verify(&dir, &known).map(|verified| verified.approvals_checked())
 }
@@ -139,8 +88,8 @@ fn a_record_with_another_statement_than_the_signature_does_not_verify() {
     let good = || made((ORIGIN, FLAGS, 0));
     for other in [
         Some(("http://localhost:8001", FLAGS, 0)),
-        Some((ORIGIN, 0x01, 0)),
-        Some((ORIGIN, 0x1d, 0)),
+        Some((ORIGIN, PRESENT, 0)),
+        Some((ORIGIN, FLAGS | BACKED_UP, 0)),
         Some((ORIGIN, FLAGS, 1)),
         None,
     ] {

@@ -9,11 +9,12 @@ use toolexec_tests::workspace;
 use crate::rust_text::code_of;
 
 /// The crates, each with the crates of ours that it imports.
-pub(crate) const GRAPH: [(&str, &[&str]); 17] = [
+pub(crate) const GRAPH: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("validator", &["model"]),
     ("sandbox", &["model"]),
-    ("egress", &[]),
+    ("confinement", &[]),
+    ("egress", &["confinement"]),
     ("policies", &["model", "validator"]),
     ("spool", &["model", "policies", "trees", "validator"]),
     ("records", &["model", "policies", "sandbox", "validator"]),
@@ -36,10 +37,11 @@ pub(crate) const GRAPH: [(&str, &[&str]); 17] = [
     ("microvm", &["model"]),
     ("monty", &[]),
     ("environments", &["model", "trees"]),
-    ("console", &["model", "patches", "policies", "records", "spool", "validator"]),
+    ("console", &["confinement", "model", "patches", "policies", "records", "spool", "validator"]),
     (
         "cli",
         &[
+            "confinement",
             "daemon",
             "environments",
             "model",

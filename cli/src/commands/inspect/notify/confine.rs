@@ -4,16 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
+use confinement::restrict_access;
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    AccessFs, AccessNet, BitFlags, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    path_beneath_rules,
 };
 
 use crate::failure::Failure;
 use crate::output;
-
-/// The newest Landlock ABI to ask for. The kernel's missing rights are left out.
-const LANDLOCK_ABI: ABI = ABI::V6;
 
 /// The parts of a spool. Those that do not exist at the start stay unreadable.
 const SPOOL_PARTS: [&str; 5] = ["drafts", "approved", "public", "results", ".lock"];
@@ -33,9 +31,9 @@ const LOOKUP_PATHS: [&str; 9] = [
 ];
 
 pub(super) fn confine(place: &Path, state: Option<&Path>) -> Result<(), Failure> {
-    let status = restrict(place, state).map_err(|error| {
-        Failure::Message(format!("landlock: {error}; help: check what confines this process"))
-    })?;
+    let status =
+        restrict_access(AccessNet::BindTcp.into(), |rules| allow_files(rules, place, state))
+            .map_err(|error| Failure::Message(error.to_string()))?;
     if status == RulesetStatus::NotEnforced {
         output::note(
             "notify: this kernel has no Landlock; the program runs without its restrictions; \
@@ -45,21 +43,18 @@ pub(super) fn confine(place: &Path, state: Option<&Path>) -> Result<(), Failure>
     Ok(())
 }
 
-fn restrict(place: &Path, state: Option<&Path>) -> Result<RulesetStatus, RulesetError> {
+fn allow_files(
+    rules: RulesetCreated,
+    place: &Path,
+    state: Option<&Path>,
+) -> Result<RulesetCreated, RulesetError> {
     let look = AccessFs::ReadFile | AccessFs::ReadDir;
     let parts = SPOOL_PARTS.map(|part| place.join(part));
-    let restricted = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK_ABI))?
-        .handle_access(AccessNet::BindTcp)?
-        .scope(Scope::AbstractUnixSocket | Scope::Signal)?
-        .create()?
+    rules
         .add_rules(path_beneath_rules(parts, look))?
         .add_rules(path_beneath_rules(KERNEL_FILES, look))?
         .add_rules(path_beneath_rules(LOOKUP_PATHS, look))?
-        .add_rules(path_beneath_rules(state.map(directory_of), replacing()))?
-        .restrict_self()?;
-    Ok(restricted.ruleset)
+        .add_rules(path_beneath_rules(state.map(directory_of), replacing()))
 }
 
 /// Returns the directory of a file.

@@ -1,6 +1,7 @@
 //! Test keys, made from a seed, that sign as `ssh-keygen` and security keys do. The encoding is
 //! written out here from the protocols, so that the reader under test does not check itself. A test
-//! cannot use a real security key, so `oracle` verifies these signatures with stock `ssh-keygen`.
+//! cannot use a real security key, so tests of `policies` verify these signatures with stock
+//! `ssh-keygen`. Crates include this folder by path, for none may depend on `tests/`.
 
 #![allow(dead_code, reason = "each test binary uses its part of the keys")]
 
@@ -40,6 +41,23 @@ fn mpint(bytes: &[u8]) -> Vec<u8> {
     let bytes = &bytes[from..];
     let sign: &[u8] = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { &[0] } else { &[] };
     string(&[sign, bytes].concat())
+}
+
+/// Returns the fields that are in the signed text and in the signature.
+fn common_fields(namespace: &str) -> Vec<u8> {
+    [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat()
+}
+
+/// Returns the bytes that an SSH signature over the message signs.
+pub(crate) fn signed_data(namespace: &str, message: &[u8]) -> Vec<u8> {
+    let digest = Sha256::of(message);
+    [b"SSHSIG", &common_fields(namespace)[..], &string(digest.as_bytes())].concat()
+}
+
+/// Returns the bytes inside the armour: the key, the use, and the signature with its type.
+fn envelope(public: &[u8], namespace: &str, seal: &[u8]) -> Vec<u8> {
+    let common = common_fields(namespace);
+    [b"SSHSIG\0\0\0\x01", &string(public)[..], &common, &string(seal)].concat()
 }
 
 impl SoftKey {
@@ -97,11 +115,8 @@ impl SoftKey {
 
     /// Returns the bytes inside the armour of a signature.
     pub(crate) fn signature(&self, namespace: &str, message: &[u8]) -> Vec<u8> {
-        let common = [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat();
-        let digest = Sha256::of(message);
-        let signed = [b"SSHSIG", &common[..], &string(digest.as_bytes())].concat();
-        let seal = self.signature_blob(&signed);
-        [b"SSHSIG\0\0\0\x01", &string(&self.blob())[..], &common, &string(&seal)].concat()
+        let seal = self.signature_blob(&signed_data(namespace, message));
+        envelope(&self.blob(), namespace, &seal)
     }
 
     fn signature_blob(&self, signed: &[u8]) -> Vec<u8> {

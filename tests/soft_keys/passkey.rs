@@ -6,7 +6,7 @@ use ed25519_dalek::Signer;
 use model::Sha256;
 use policies::SignatureFile;
 
-use super::{PRESENT, VERIFIED, armour, mpint, string};
+use super::{PRESENT, VERIFIED, armour, envelope, mpint, signed_data, string};
 
 /// The type of the key and of its signature.
 pub(crate) const KEY_TYPE: &str = "sk-ecdsa-sha2-nistp256@openssh.com";
@@ -43,13 +43,6 @@ pub(crate) struct SoftAssertion {
     pub(crate) tail: Vec<u8>,
 }
 
-/// Returns the bytes that an SSH signature over the message signs.
-pub(crate) fn signed_data(namespace: &str, message: &[u8]) -> Vec<u8> {
-    let digest = Sha256::of(message);
-    let parts = [string(namespace.as_bytes()), string(b""), string(b"sha256")].concat();
-    [b"SSHSIG", &parts[..], &string(digest.as_bytes())].concat()
-}
-
 /// Returns the client data of a browser for this challenge.
 pub(crate) fn client_data(challenge: &[u8], origin: &str) -> Vec<u8> {
     let challenge = Base64UrlUnpadded::encode_string(challenge);
@@ -67,7 +60,7 @@ impl SoftPasskey {
         Self { secret, rp_id: rp_id.to_owned() }
     }
 
-    fn blob(&self) -> Vec<u8> {
+    pub(crate) fn blob(&self) -> Vec<u8> {
         let point = self.secret.verifying_key().to_encoded_point(false);
         let parts = [KEY_TYPE.as_bytes(), b"nistp256", point.as_bytes(), self.rp_id.as_bytes()];
         parts.iter().flat_map(|part| string(part)).collect()
@@ -116,15 +109,7 @@ impl SoftPasskey {
             asked.tail.clone(),
         ]
         .concat();
-        [
-            b"SSHSIG\0\0\0\x01".to_vec(),
-            string(&self.blob()),
-            string(asked.namespace.as_bytes()),
-            string(b""),
-            string(b"sha256"),
-            string(&seal),
-        ]
-        .concat()
+        envelope(&self.blob(), &asked.namespace, &seal)
     }
 
     pub(crate) fn sign(&self, asked: &SoftAssertion) -> SignatureFile {
