@@ -16,8 +16,9 @@ const ANSWER_PAUSE_MS = 100;
 const OUTPUT_CHARS_MAX = 1_000_000;
 // A reader this near to the end of the output follows it.
 const FOLLOW_PIXELS = 40;
-// The message that the next page shows.
+// The message that the queue shows for some time, also after it has reloaded itself.
 const KEPT_MESSAGE = "message";
+const KEPT_MS = 5000;
 // As one word of allowed_signers.
 const PRINCIPAL = /^[^\s"',!*?#]+$/u;
 // Characters that show nothing, or change the order of what is shown.
@@ -142,25 +143,22 @@ function publicKeyOf(spki, rpId) {
 
 // --- the page --------------------------------------------------------------------
 
-function say(text) {
-  const status = document.getElementById("status");
+function say(text, place = "status") {
+  const status = document.getElementById(place);
   if (status) status.textContent = text;
 }
 
-// Loads a live page anew, so that it shows the effect, and shows the message there.
+// The drafts of a batch are gone then. The queue shows the message.
 function sayDone(text) {
   say(text);
-  document.body.dataset.done = "true";
-  if (document.body.dataset.live !== "queue") return;
-  sessionStorage.setItem(KEPT_MESSAGE, text);
-  location.reload();
+  if (document.body.dataset.page !== "batch") return;
+  sessionStorage.setItem(KEPT_MESSAGE, JSON.stringify([text, Date.now() + KEPT_MS]));
+  location.assign("/");
 }
 
 function sayKept() {
-  const text = sessionStorage.getItem(KEPT_MESSAGE);
-  if (text === null) return;
-  sessionStorage.removeItem(KEPT_MESSAGE);
-  say(text);
+  const [text, end] = JSON.parse(sessionStorage.getItem(KEPT_MESSAGE) ?? "[]");
+  if (Date.now() < end) say(text);
 }
 
 async function post(path, body) {
@@ -213,12 +211,15 @@ async function checkShown({ documents, text }, message) {
   if (text !== list) throw new Error("the list is not of these documents");
 }
 
-// The approver has read the page, and a drafter may have changed the draft since.
+// The approver has read the page, and a drafter may have changed a document since.
 function checkUnchanged({ documents }) {
-  const shown = document.getElementById("document-digest")?.textContent;
-  const stored = documents[0]?.stored_sha256;
-  if (!shown || !stored || shown === stored) return;
-  throw new Error("the document has changed since this page was made; reload the page and read it");
+  const shown = document.querySelectorAll("code.document-digest");
+  const digests = new Map(Array.from(shown, (code) => [code.dataset.document, code.textContent]));
+  for (const { id, stored_sha256: stored } of documents) {
+    // An order has no document.
+    if (!stored || stored === digests.get(id)) continue;
+    throw new Error(`the document has changed since this page was made; reload and read it: ${id}`);
+  }
 }
 
 async function sign(prepared) {
@@ -254,14 +255,11 @@ async function answerOf(ticket) {
 }
 
 async function act(form) {
+  const unread = document.querySelectorAll("details.draft:not([data-opened])").length;
+  if (unread > 0) throw new Error(`open and read each draft first; not opened yet: ${unread}`);
   const data = new FormData(form);
-  const ids = data.getAll("ids");
-  if (ids.length === 0) {
-    say("Select at least one request.");
-    return;
-  }
-  const request = { action: form.dataset.action, ids, by: data.get("by") ?? undefined };
-  const prepared = await post("/prepare", request);
+  const [action, ids] = [form.dataset.action, data.getAll("ids")];
+  const prepared = await post("/prepare", { action, ids, by: data.get("by") ?? undefined });
   const signature = await sign(prepared);
   if (signature === null) {
     say("Not signed.");
@@ -271,7 +269,7 @@ async function act(form) {
   say("Signed. Waiting for the daemon.");
   const answer = await answerOf(ticket);
   if (!answer.taken) throw new Error(answer.reason);
-  sayDone(`Done: ${form.dataset.done ?? form.dataset.action}.`);
+  sayDone(`Done: ${form.dataset.done ?? action}.`);
 }
 
 async function enrol(form) {
@@ -337,10 +335,21 @@ function followOutput(place) {
     if (below < FOLLOW_PIXELS) place.scrollTop = place.scrollHeight;
   };
   source.addEventListener("output", add);
-  source.addEventListener("end", () => {
+  source.addEventListener("end", (event) => {
     source.close();
-    if (!isWorking) say("The tool has ended. Reload the page to see its result.");
+    const hasRun = JSON.parse(event.data) === "ended";
+    const what = hasRun ? "The tool has ended." : "The request is not in progress any more.";
+    say(`${what} Reload the page to see more.`, "output-status");
   });
+}
+
+// Notes that a draft of a batch was open.
+function noteOpened(section) {
+  const note = () => {
+    if (section.open) section.dataset.opened = "true";
+  };
+  section.addEventListener("toggle", note);
+  note();
 }
 
 // A change reloads the page, unless the approver is about to do something on it.
@@ -371,7 +380,8 @@ function followQueue() {
   follow();
 }
 
-sayKept();
+if (document.body.dataset.live === "queue") sayKept();
+for (const section of document.querySelectorAll("details.draft")) noteOpened(section);
 for (const form of document.querySelectorAll("form.action")) onSubmit(form, act);
 const enrolForm = document.getElementById("enrol-form");
 if (enrolForm) onSubmit(enrolForm, enrol);

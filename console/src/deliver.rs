@@ -25,7 +25,7 @@ use crate::documents::unreadable;
 use crate::json_api::{ApiError, read_json};
 use crate::page_error::PageError;
 use crate::random::random_bytes;
-use crate::state::{ConsoleState, blocking};
+use crate::state::{ConsoleState, WorkKind, blocking_as};
 
 /// Limit of actions that wait for the daemon.
 const WAITING_MAX: usize = 256;
@@ -62,7 +62,7 @@ pub(crate) async fn deliver(
     let action = action.map_err(|error| {
         ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, format!("Not a signed action: {error}"))
     })?;
-    let placed = blocking(console, move |console| Ok(place(console, &action)));
+    let placed = blocking_as(WorkKind::Action, console, move |console| Ok(place(console, &action)));
     placed.await?.map(|ticket| Json(ActionTicket { ticket }))
 }
 
@@ -121,7 +121,8 @@ pub(crate) async fn answer(
     if ticket.len() != TICKET_DIGITS || !ticket.bytes().all(is_digit) {
         return Err(PageError::missing().into());
     }
-    let found = blocking(console, move |console| answer_to(console, &ticket)).await?;
+    let found =
+        blocking_as(WorkKind::Action, console, move |console| answer_to(console, &ticket)).await?;
     Ok(match found {
         Some(answer) => Json(answer).into_response(),
         None => (StatusCode::ACCEPTED, Json(json!({ "waiting": true }))).into_response(),

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use axum::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
+use crate::answer_time::AnswerTime;
 use crate::channel_body::{BodyClosed, BodySender, channel_body};
 use crate::page_error::PageError;
 use crate::state::ConsoleState;
@@ -64,7 +66,8 @@ impl EventSender {
 pub(crate) fn open_stream(console: &ConsoleState) -> Result<(EventSender, Response), PageError> {
     let place = Arc::clone(&console.streams).try_acquire_owned().map_err(|_| PageError::busy())?;
     let (sender, body) = channel_body();
-    let response = ([(CONTENT_TYPE, "text/event-stream")], body).into_response();
+    let time = Extension(AnswerTime::of_stream(LIFETIME));
+    let response = (time, [(CONTENT_TYPE, "text/event-stream")], body).into_response();
     Ok((EventSender::new(sender, place), response))
 }
 

@@ -10,6 +10,7 @@ model::closed_set! {
     pub(crate) enum PageKind {
         Queue = "queue",
         Request = "request",
+        Batch = "batch",
         Standing = "standing",
         Results = "results",
         Result = "result",
@@ -31,7 +32,7 @@ model::closed_set! {
 }
 
 impl PageKind {
-    /// Returns the entry of the page itself. A page of one object has none.
+    /// Returns the entry of the page itself. A page of one object or of a selection has none.
     fn entry(self) -> Option<NavigationEntry> {
         match self {
             Self::Queue => Some(NavigationEntry::Queue),
@@ -39,7 +40,7 @@ impl PageKind {
             Self::Results => Some(NavigationEntry::Results),
             Self::Log => Some(NavigationEntry::Log),
             Self::Enrol => Some(NavigationEntry::Enrol),
-            Self::Request | Self::Result | Self::Error => None,
+            Self::Request | Self::Batch | Self::Result | Self::Error => None,
         }
     }
 }

@@ -9,6 +9,8 @@
 #![forbid(unsafe_code)]
 
 mod answer_memory;
+mod answer_stream;
+mod answer_time;
 mod asset_route;
 mod assets;
 mod beneath;

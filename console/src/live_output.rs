@@ -8,14 +8,14 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use model::RequestId;
 use serde_json::Value;
-use spool::{FollowedFile, ProgressMoment, running_requests};
+use spool::{FollowedFile, ProgressMoment, RunningStep, running_requests};
 use tokio::time::sleep;
 use validator::{incomplete_len, reveal_text};
 
 use crate::channel_body::BodyClosed;
 use crate::event_stream::{EventSender, open_stream};
 use crate::page_error::PageError;
-use crate::state::{ConsoleState, blocking};
+use crate::state::{ConsoleState, WorkKind, blocking_as};
 
 const INTERVAL: Duration = Duration::from_millis(200);
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
@@ -63,7 +63,8 @@ impl LiveStream {
 struct LiveRun {
     id: RequestId,
     streams: [LiveStream; STREAMS.len()],
-    was_running: bool,
+    /// The latest step that was seen.
+    step: Option<RunningStep>,
     looks: u32,
 }
 
@@ -73,19 +74,23 @@ struct LiveLook {
     /// The run has ended; text may be left.
     has_ended: bool,
     is_over: bool,
+    /// The tool was seen. A request that is held again leaves without a run.
+    has_run: bool,
 }
 
 impl LiveRun {
     fn look(&mut self, console: &ConsoleState) -> LiveLook {
-        let is_running = running_requests(&console.spool).contains_key(self.id.as_str());
-        self.was_running |= is_running;
+        let running = running_requests(&console.spool);
+        let step = running.get(self.id.as_str()).map(|it| it.step);
+        self.step = self.step.max(step);
         self.looks = self.looks.saturating_add(1);
-        let is_late = !self.was_running && self.looks > UNSEEN_LOOKS_MAX;
-        let has_ended = !is_running && (self.was_running || is_late);
+        let is_late = self.looks > UNSEEN_LOOKS_MAX;
+        let has_ended = step.is_none() && (self.step.is_some() || is_late);
         let moment = if has_ended { ProgressMoment::Last } else { ProgressMoment::Now };
         let text = self.streams.iter_mut().map(|stream| stream.read(moment)).collect();
         let is_over = self.streams.iter().all(|stream| stream.is_at_end);
-        LiveLook { text, has_ended, is_over }
+        let has_run = self.step >= Some(RunningStep::Running);
+        LiveLook { text, has_ended, is_over, has_run }
     }
 }
 
@@ -97,7 +102,7 @@ pub(crate) async fn output(
     let id: RequestId = id.parse().map_err(|_| PageError::missing())?;
     let (sender, response) = open_stream(&console)?;
     let streams = STREAMS.map(|name| LiveStream::new(&console, &id, name));
-    let run = LiveRun { id, streams, was_running: false, looks: 0 };
+    let run = LiveRun { id, streams, step: None, looks: 0 };
     tokio::spawn(async move {
         // An error means that the browser has left.
         follow(console, run, sender).await.unwrap_or_default();
@@ -111,18 +116,20 @@ async fn follow(
     sender: EventSender,
 ) -> Result<(), BodyClosed> {
     while sender.is_open() {
-        let looked = blocking(Arc::clone(&console), move |console| {
+        let looked = blocking_as(WorkKind::Look, Arc::clone(&console), move |console| {
             let look = run.look(console);
             Ok((run, look))
         });
-        let (next, LiveLook { text, has_ended, is_over }) = looked.await.map_err(|_| BodyClosed)?;
+        let (next, look) = looked.await.map_err(|_| BodyClosed)?;
+        let LiveLook { text, has_ended, is_over, has_run } = look;
         run = next;
         match text.is_empty() {
             true => sender.keep_alive().await?,
             false => sender.send("output", &Value::String(text).to_string()).await?,
         }
         if is_over {
-            return sender.send("end", "\"ended\"").await;
+            let end = if has_run { "\"ended\"" } else { "\"left\"" };
+            return sender.send("end", end).await;
         }
         if !has_ended {
             sleep(INTERVAL).await;

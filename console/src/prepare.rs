@@ -20,7 +20,7 @@ use validator::{Draft, FileLocation, OneLine, OwnerUid, Severity, StandingApprov
 use crate::clock;
 use crate::json_api::{ApiError, read_json};
 use crate::origin::ConsoleOrigin;
-use crate::state::{ConsoleState, blocking};
+use crate::state::{ConsoleState, WorkKind, blocking_as};
 
 /// Limit of the documents of an action together. One document fits.
 const DOCUMENTS_BYTES_MAX: usize = 8 << 20;
@@ -74,7 +74,8 @@ pub(crate) async fn prepare(
     body: Body,
 ) -> Result<Json<PreparedAction>, ApiError> {
     let chosen: ChosenAction = read_json(body).await?;
-    let prepared = blocking(console, move |console| Ok(of(console, &chosen, &origin)));
+    let prepared =
+        blocking_as(WorkKind::Action, console, move |console| Ok(of(console, &chosen, &origin)));
     prepared.await?.map(Json)
 }
 

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use crate::event_stream::{EventSender, open_stream};
 use crate::page_error::PageError;
-use crate::state::{ConsoleState, blocking};
+use crate::state::{ConsoleState, WorkKind, blocking_as};
 
 const INTERVAL: Duration = Duration::from_millis(500);
 /// The digits of a version.
@@ -69,7 +69,9 @@ pub(crate) async fn events(
 
 async fn follow(console: Arc<ConsoleState>, sender: EventSender, mut known: Option<String>) {
     while sender.is_open() {
-        let read = blocking(Arc::clone(&console), |console| Ok(QueueVersion::read(console).text()));
+        let read = blocking_as(WorkKind::Look, Arc::clone(&console), |console| {
+            Ok(QueueVersion::read(console).text())
+        });
         let Ok(version) = read.await else { return };
         let has_changed = known.as_ref().is_some_and(|known| *known != version);
         let sent = match has_changed {

@@ -4,13 +4,16 @@
 use std::io;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
 use model::ResultId;
 use records::{RecordClaims, ResultDirectory};
+use tokio::sync::OwnedSemaphorePermit;
 
+use crate::answer_time::AnswerTime;
 use crate::channel_body::{BodySender, channel_body};
 use crate::documents::unreadable;
 use crate::page_error::PageError;
@@ -66,13 +69,17 @@ struct SentFile {
     directory: ResultDirectory,
     path: String,
     bytes_total: u64,
+    /// Held until the client has taken the file.
+    _place: OwnedSemaphorePermit,
 }
 
-/// Serves the exact bytes of a file.
+/// Serves the exact bytes of a file, unless too many are being served.
 pub(crate) async fn file(
     State(console): State<Arc<ConsoleState>>,
     Path((id, path)): Path<(String, String)>,
 ) -> Result<Response, PageError> {
+    let place = Arc::clone(&console.downloads).try_acquire_owned();
+    let place = place.map_err(|_| PageError::busy())?;
     let name = path.clone();
     let opened = blocking(Arc::clone(&console), move |console| {
         let opened = OpenedResult::open(console, &id)?;
@@ -81,10 +88,12 @@ pub(crate) async fn file(
         }
         let part = opened.directory.read_part(&path, 0, 0);
         let part = part.map_err(|error| unreadable("The file", &error))?;
-        Ok(SentFile { directory: opened.directory, path, bytes_total: part.bytes_total })
+        let (directory, bytes_total) = (opened.directory, part.bytes_total);
+        Ok(SentFile { directory, path, bytes_total, _place: place })
     });
     let file = opened.await?;
     let length = HeaderValue::from(file.bytes_total);
+    let time = Extension(AnswerTime::of_file(file.bytes_total));
     let (sender, body) = channel_body();
     tokio::spawn(send(console, file, sender));
     let headers = [
@@ -92,7 +101,7 @@ pub(crate) async fn file(
         (CONTENT_DISPOSITION, disposition(&name)?),
         (CONTENT_LENGTH, length),
     ];
-    Ok((headers, body).into_response())
+    Ok((time, headers, body).into_response())
 }
 
 /// Sends a file. An end before the announced length is an error to the client.
@@ -140,8 +149,9 @@ pub(crate) async fn picture(
         OpenedResult::open(console, &id)?.head(&path, PICTURE_BYTES_MAX.saturating_add(1))
     });
     let bytes = read.await?;
+    let time = Extension(AnswerTime::of_file(PICTURE_BYTES_MAX));
     match u64::try_from(bytes.len()).is_ok_and(|length| length <= PICTURE_BYTES_MAX) {
-        true => pictures::page(&name, &bytes),
+        true => Ok((time, pictures::page(&name, &bytes)?).into_response()),
         false => Err(PageError::missing()),
     }
 }

@@ -18,6 +18,7 @@ pub(crate) fn router(console: Arc<ConsoleState>) -> Router {
     Router::new()
         .route("/", get(pages::queue))
         .route("/events", get(queue_changes::events))
+        .route("/batch", get(pages::batch))
         .route("/requests/{id}", get(pages::request))
         .route("/requests/{id}/output", get(live_output::output))
         .route("/standing", get(pages::standing_list))

@@ -20,6 +20,12 @@ use crate::trust_files::ConsoleTrust;
 const STREAMS_MAX: usize = 64;
 /// Limit of pages that are made at once. Those of results hash files.
 const PAGES_MAX: usize = 8;
+/// Limit of actions that are prepared, delivered or asked about at once.
+const ACTIONS_MAX: usize = 4;
+/// Limit of looks for streams at once. A look is short.
+const LOOKS_MAX: usize = 4;
+/// Limit of files that are downloaded at once.
+const DOWNLOADS_MAX: usize = 16;
 /// Limit of bytes of large answers that clients have not read yet.
 const UNREAD_BYTES_MAX: usize = 128 << 20;
 
@@ -38,7 +44,10 @@ pub(crate) struct ConsoleState {
     pub(crate) streams: Arc<Semaphore>,
     /// One permit for each byte.
     pub(crate) unread: Arc<Semaphore>,
+    pub(crate) downloads: Arc<Semaphore>,
     pages: Arc<Semaphore>,
+    actions: Arc<Semaphore>,
+    looks: Arc<Semaphore>,
 }
 
 impl ConsoleState {
@@ -69,7 +78,10 @@ impl ConsoleState {
             origins,
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             unread: Arc::new(Semaphore::new(UNREAD_BYTES_MAX)),
+            downloads: Arc::new(Semaphore::new(DOWNLOADS_MAX)),
             pages: Arc::new(Semaphore::new(PAGES_MAX)),
+            actions: Arc::new(Semaphore::new(ACTIONS_MAX)),
+            looks: Arc::new(Semaphore::new(LOOKS_MAX)),
             spool,
         })
     }
@@ -88,12 +100,36 @@ fn unusable(path: &Path, error: &std::io::Error) -> String {
     )
 }
 
-/// Does work that reads files on a thread of its own, so that other requests go on meanwhile.
+/// A kind of work. Each has its own places, so that slow pages delay neither actions nor streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WorkKind {
+    Page,
+    /// An action is prepared, is delivered, or its answer is asked for.
+    Action,
+    /// A stream looks for its next event.
+    Look,
+}
+
+/// Makes a page on a thread of its own, so that other requests go on meanwhile.
 pub(crate) async fn blocking<T: Send + 'static>(
     console: Arc<ConsoleState>,
     work: impl FnOnce(&ConsoleState) -> Result<T, PageError> + Send + 'static,
 ) -> Result<T, PageError> {
-    let place = Arc::clone(&console.pages).acquire_owned().await.map_err(PageError::internal)?;
+    blocking_as(WorkKind::Page, console, work).await
+}
+
+/// Does work of a kind on a thread of its own. It waits for others of its kind only.
+pub(crate) async fn blocking_as<T: Send + 'static>(
+    kind: WorkKind,
+    console: Arc<ConsoleState>,
+    work: impl FnOnce(&ConsoleState) -> Result<T, PageError> + Send + 'static,
+) -> Result<T, PageError> {
+    let places = match kind {
+        WorkKind::Page => &console.pages,
+        WorkKind::Action => &console.actions,
+        WorkKind::Look => &console.looks,
+    };
+    let place = Arc::clone(places).acquire_owned().await.map_err(PageError::internal)?;
     let work = move || {
         let done = work(&console);
         // Not before: the work goes on after a client has left, and must still be counted.

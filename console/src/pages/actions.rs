@@ -61,15 +61,30 @@ pub(super) fn form(action: &OfferedAction, id: &str, names: &ApproverNames) -> M
     }
 }
 
-/// The id of the form of a batch, to which checkboxes elsewhere on the page belong.
-pub(super) const BATCH_FORM: &str = "approve-selected";
+/// The id of the form of a selection, to which checkboxes elsewhere on the page belong.
+pub(super) const SELECTION_FORM: &str = "selected-drafts";
 
-/// Returns the form of a batch: one signature approves all selected drafts.
-pub(super) fn batch_form(names: &ApproverNames) -> Markup {
+/// Returns the form that opens the page of the selected drafts. It needs no script.
+pub(super) fn selection_form() -> Markup {
     html! {
-        form.action id=(BATCH_FORM) data-action=(APPROVE.kind.as_str()) data-done=(APPROVE.done) {
+        form.selection id=(SELECTION_FORM) method="get" action="/batch" {
+            button.primary type="submit" { "Read the selected drafts" }
+        }
+    }
+}
+
+/// Returns the form of a batch: one signature approves all these drafts.
+pub(super) fn batch_form(ids: &[&str], names: &ApproverNames) -> Markup {
+    html! {
+        form.action data-action=(APPROVE.kind.as_str()) data-done=(APPROVE.done) {
+            @for id in ids { input type="hidden" name="ids" value=(id); }
             (names.choice("by"))
-            button.primary type="submit" { "Approve the selected drafts" }
+            button.primary type="submit" {
+                @match ids.len() {
+                    1 => "Approve this draft",
+                    count => { "Approve these " (count) " drafts" }
+                }
+            }
         }
     }
 }

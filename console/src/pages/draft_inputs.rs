@@ -13,9 +13,43 @@ use crate::text;
 
 /// Limit of hashed bytes for all inputs of a page. `toolexec review` hashes all.
 const HASHED_BYTES_MAX: u64 = 256 << 20;
-/// Limit of the shown text of one input, and of all.
+/// Limit of the shown text of one input, and of all inputs of one draft.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const TEXTS_BYTES_MAX: usize = 256 * 1024;
+/// Limit of the shown text of a batch: its documents and their inputs.
+const BATCH_TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The work that is left for one page.
+pub(super) struct PageBudget {
+    hashed_bytes: u64,
+    text_bytes: usize,
+}
+
+impl PageBudget {
+    /// Returns the budget for the inputs of one draft. Its document is shown in any case.
+    pub(super) fn of_one_draft() -> Self {
+        Self { hashed_bytes: HASHED_BYTES_MAX, text_bytes: TEXTS_BYTES_MAX }
+    }
+
+    /// Returns the budget for the documents and inputs of a batch.
+    pub(super) fn of_batch() -> Self {
+        Self { hashed_bytes: HASHED_BYTES_MAX, text_bytes: BATCH_TEXT_BYTES_MAX }
+    }
+
+    /// Takes text out of the budget. Returns false, and takes nothing, if too little is left.
+    pub(super) fn take_text(&mut self, bytes: usize) -> bool {
+        let left = self.text_bytes.checked_sub(bytes);
+        self.text_bytes = left.unwrap_or(self.text_bytes);
+        left.is_some()
+    }
+}
+
+/// Inputs, or a part of one, as a page shows them.
+pub(super) struct InputSections {
+    pub(super) markup: Markup,
+    /// The page has the whole text of each input, and the text has the digest in the request.
+    pub(super) is_whole: bool,
+}
 
 /// The file that was found for an input.
 enum FoundDraftInput {
@@ -31,21 +65,27 @@ enum FoundDraftInput {
 }
 
 /// Returns the section of the inputs of a draft.
-pub(super) fn section(console: &ConsoleState, id: &RequestId, request: &Request) -> Markup {
-    let (mut hashed_left, mut text_left) = (HASHED_BYTES_MAX, TEXTS_BYTES_MAX);
+pub(super) fn section(
+    console: &ConsoleState,
+    id: &RequestId,
+    request: &Request,
+    budget: &mut PageBudget,
+) -> InputSections {
     let mut shown = Vec::new();
     for input in request.inputs() {
-        let found = find(console, id, input, hashed_left);
+        let found = find(console, id, input, budget.hashed_bytes);
         if let FoundDraftInput::Hashed { bytes, .. } = &found {
-            hashed_left = hashed_left.saturating_sub(*bytes);
+            budget.hashed_bytes = budget.hashed_bytes.saturating_sub(*bytes);
         }
-        shown.push(input_markup(input, &found, &mut text_left));
+        shown.push(input_sections(input, &found, budget));
     }
-    html! {
+    let is_whole = shown.iter().all(|it| it.is_whole);
+    let markup = html! {
         h2 { "Inputs" }
         @if shown.is_empty() { p { "None." } }
-        @for markup in shown { (markup) }
-    }
+        @for input in &shown { (input.markup) }
+    };
+    InputSections { markup, is_whole }
 }
 
 fn find(
@@ -83,9 +123,20 @@ fn hash(mut file: impl io::Read) -> io::Result<FoundDraftInput> {
     Ok(FoundDraftInput::Hashed { sha256: hash.finish(), bytes, head })
 }
 
-fn input_markup(input: &Input, found: &FoundDraftInput, text_left: &mut usize) -> Markup {
+fn input_sections(
+    input: &Input,
+    found: &FoundDraftInput,
+    budget: &mut PageBudget,
+) -> InputSections {
     let digest = input.sha256().to_string();
-    html! {
+    let shown = match found {
+        FoundDraftInput::Hashed { sha256, bytes, head } => {
+            let shown = content(*bytes, head, budget);
+            InputSections { is_whole: shown.is_whole && sha256 == input.sha256(), ..shown }
+        }
+        _ => InputSections { markup: html! {}, is_whole: false },
+    };
+    let markup = html! {
         h3 { code { "/in/" (text::line(input.name())) } }
         dl {
             dt { "SHA-256 in the request" }
@@ -93,10 +144,9 @@ fn input_markup(input: &Input, found: &FoundDraftInput, text_left: &mut usize) -
             dt { "File beside the draft" }
             dd { (state_of(input, found)) }
         }
-        @if let FoundDraftInput::Hashed { bytes, head, .. } = found {
-            (content(*bytes, head, text_left))
-        }
-    }
+        (shown.markup)
+    };
+    InputSections { markup, is_whole: shown.is_whole }
 }
 
 fn state_of(input: &Input, found: &FoundDraftInput) -> Markup {
@@ -117,16 +167,18 @@ fn state_of(input: &Input, found: &FoundDraftInput) -> Markup {
 }
 
 /// Returns the text of an input, unless it is binary or the page has enough.
-fn content(bytes: u64, head: &[u8], text_left: &mut usize) -> Markup {
+fn content(bytes: u64, head: &[u8], budget: &mut PageBudget) -> InputSections {
     let is_text = !head.contains(&0);
-    if !is_text || head.len() > *text_left {
+    if !is_text || !budget.take_text(head.len()) {
         let why = if is_text { "The page has enough text." } else { "Binary." };
-        return html! { p.quiet { (why) " Not shown." } };
+        return InputSections {
+            markup: html! { p.quiet { (why) " Not shown." } },
+            is_whole: false,
+        };
     }
-    *text_left = text_left.saturating_sub(head.len());
     let shown = u64::try_from(head.len()).unwrap_or(u64::MAX);
     let warnings = input_warnings(&String::from_utf8_lossy(head));
-    html! {
+    let markup = html! {
         @for warning in warnings.iter().take(20) {
             p.wait { "line " (warning.line) ": " (text::line(&warning.message)) }
         }
@@ -134,7 +186,8 @@ fn content(bytes: u64, head: &[u8], text_left: &mut usize) -> Markup {
         @if bytes > shown {
             p.wait { (bytes - shown) " more bytes are hashed and not shown." }
         }
-    }
+    };
+    InputSections { markup, is_whole: bytes <= shown }
 }
 
 #[cfg(test)]
@@ -154,11 +207,19 @@ mod tests {
 
     #[test]
     fn text_is_bounded_and_never_markup() {
-        let mut left = 100;
-        let shown = content(30, b"<script>\x1b[2J", &mut left).into_string();
-        assert!(shown.contains("&lt;script&gt;\\u{1b}[2J") && left < 100, "{shown}");
+        let mut budget = PageBudget { hashed_bytes: 0, text_bytes: 100 };
+        let mut show = |bytes: u64, head: &[u8]| {
+            let shown = content(bytes, head, &mut budget);
+            (shown.markup.into_string(), shown.is_whole)
+        };
+        let (shown, is_whole) = show(30, b"<script>\x1b[2J");
+        assert!(shown.contains("&lt;script&gt;\\u{1b}[2J") && !is_whole, "{shown}");
         assert!(shown.contains("18 more bytes"), "{shown}");
-        assert!(content(200, &[b'a'; 200], &mut left).into_string().contains("enough text"));
-        assert!(content(3, b"a\0b", &mut left).into_string().contains("Binary"));
+        let (shown, is_whole) = show(89, &[b'a'; 89]);
+        assert!(shown.contains("enough text") && !is_whole, "{shown}");
+        let (shown, is_whole) = show(3, b"a\0b");
+        assert!(shown.contains("Binary") && !is_whole, "{shown}");
+        let (shown, is_whole) = show(88, &[b'a'; 88]);
+        assert!(shown.contains("aaaa") && is_whole, "{shown}");
     }
 }

@@ -2,6 +2,7 @@
 //! except for signing and for live output.
 
 mod actions;
+mod batch_page;
 mod draft_inputs;
 mod enrol_page;
 mod listed_violations;
@@ -12,9 +13,11 @@ mod request_page;
 mod result_content;
 mod result_page;
 mod results_page;
+mod shown_draft;
 mod standing_page;
 mod standing_terms;
 
+pub(crate) use batch_page::batch;
 pub(crate) use enrol_page::enrol;
 pub(crate) use log_page::log;
 pub(crate) use queue_page::queue;

@@ -1,4 +1,4 @@
-//! `/`: the queue, the newest first. Checkboxes select drafts that one signature approves.
+//! `/`: the queue, the newest first. Checkboxes select drafts for the page of a batch.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use axum::response::Html;
 use maud::{Markup, html};
 use spool::PublishedStatus;
 
-use super::actions::{ApproverNames, BATCH_FORM, batch_form, obstacle};
+use super::actions::{ApproverNames, SELECTION_FORM, obstacle, selection_form};
 use crate::frame::{PageFrame, PageKind};
 use crate::page_error::PageError;
 use crate::queue::{ListedRequest, ListedState, QueueListing};
@@ -27,13 +27,13 @@ fn page(console: &ConsoleState) -> Result<Markup, PageError> {
     let listing = QueueListing::read(console);
     let names = ApproverNames::read(console)?;
     let has_drafts = listing.rows.iter().any(ListedRequest::may_be_in_batch);
-    let frame = PageFrame::new(PageKind::Queue, "Queue").with_actions().with_version(&version);
+    let frame = PageFrame::new(PageKind::Queue, "Queue").with_version(&version);
     Ok(frame.page(html! {
         (daemon(listing.status.as_ref()))
         @if listing.rows.is_empty() { p { "Nothing waits." } }
         @if has_drafts {
             (obstacle(console, &names))
-            div.actions { (batch_form(&names)) }
+            div.actions { (selection_form()) }
         }
         ul.rows {
             @for request in &listing.rows { (row(request)) }
@@ -68,7 +68,7 @@ fn row(request: &ListedRequest) -> Markup {
     html! {
         li {
             @if request.may_be_in_batch() {
-                input type="checkbox" name="ids" value=(name) form=(BATCH_FORM)
+                input type="checkbox" name="ids" value=(name) form=(SELECTION_FORM)
                     aria-label={ "Select " (name) };
             }
             span.state.wait[is_draft || is_held] { (request.state) }

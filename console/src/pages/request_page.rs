@@ -7,17 +7,17 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::response::Html;
 use maud::{Markup, html};
-use model::{RequestId, Sha256, UtcTime, digest_words};
+use model::{RequestId, Sha256};
 use policies::ActionTarget;
-use spool::{HeldRequest, RunningRequest, held_requests, running_requests, waiting_requests};
-use validator::{
-    Draft, DraftCheck, FileLocation, OwnerUid, REQUEST_BYTES_MAX, Request, Violation,
-    fill_placeholder_approval,
+use spool::{
+    HeldRequest, RunningRequest, RunningStep, held_requests, running_requests, waiting_requests,
 };
 
-use super::actions::{APPROVE, ApproverNames, CANCEL, HOLD, REJECT, RELEASE, form, obstacle};
-use super::{draft_inputs, listed_violations, request_facts};
-use crate::clock;
+use super::actions::{
+    APPROVE, ApproverNames, CANCEL, HOLD, OfferedAction, REJECT, RELEASE, form, obstacle,
+};
+use super::draft_inputs::PageBudget;
+use super::shown_draft::{document_facts, show};
 use crate::frame::{PageFrame, PageKind};
 use crate::page_error::PageError;
 use crate::state::{ConsoleState, blocking};
@@ -104,17 +104,30 @@ fn submitted(places: &RequestPlaces, names: &ApproverNames) -> Markup {
             }
         }
         div.actions {
-            @if places.running.is_none() {
-                (form(&HOLD, id, names))
-                (form(&RELEASE, id, names))
+            @for order in orders(places.running.as_ref().map(|it| it.step)) {
+                (form(order, id, names))
             }
-            (form(&CANCEL, id, names))
         }
         @if places.running.is_some() {
             h2 { "Output of the tool" }
             p.quiet { "Untrusted text, as it comes." }
             pre id="output" tabindex="0" data-source={ "/requests/" (id) "/output" } {}
+            // The status of the page has the messages of its actions.
+            p id="output-status" role="status" {}
         }
+    }
+}
+
+/// Returns the orders that have an effect in a step. A request without one waits or is held.
+fn orders(step: Option<RunningStep>) -> &'static [&'static OfferedAction] {
+    match step {
+        None => &[&HOLD, &RELEASE, &CANCEL],
+        // A hold takes it back into the queue. A request that is in progress has no hold, so a
+        // release would change nothing.
+        Some(RunningStep::Claimed | RunningStep::Staging) => &[&HOLD, &CANCEL],
+        Some(RunningStep::Running) => &[&CANCEL],
+        // Its tool has ended.
+        Some(RunningStep::Publishing) => &[],
     }
 }
 
@@ -145,49 +158,12 @@ fn draft_sections(
     draft: &[u8],
     names: &ApproverNames,
 ) -> Markup {
-    let sha256 = Sha256::of(draft);
-    let (violations, request) = check(id, draft, clock::now());
     html! {
         h2 { "Draft" }
-        (document_facts(&sha256))
+        (document_facts(id.as_str(), &Sha256::of(draft)))
         (obstacle(console, names))
         div.actions { (form(&APPROVE, id.as_str(), names)) (form(&REJECT, id.as_str(), names)) }
-        (listed_violations::list(&violations))
-        @if let Some(request) = &request {
-            (request_facts::sections(request))
-            (draft_inputs::section(console, id, request))
-        }
-        h2 { "The whole document, as text" }
-        p.quiet { "An agent may have written it. Nothing in it is an instruction to you." }
-        (text::lines(draft))
-    }
-}
-
-/// Returns the digest of a document, and its words to compare with another screen.
-pub(super) fn document_facts(sha256: &Sha256) -> Markup {
-    html! {
-        dl {
-            dt { "SHA-256" }
-            dd { code id="document-digest" { (sha256) } }
-            dt { "Six words" }
-            dd { span.words { (digest_words(sha256).join(" ")) } }
-        }
-    }
-}
-
-/// Checks a draft as if it were approved now, because a draft has no approval yet. Returns the
-/// request if no violation is an error.
-fn check(id: &RequestId, draft: &[u8], now: UtcTime) -> (Vec<Violation>, Option<Request>) {
-    let filled = fill_placeholder_approval(draft, now).map(|it| it.bytes).ok();
-    // A file within the limit may exceed it when its approval is filled in.
-    let filled = filled.filter(|bytes| bytes.len() <= REQUEST_BYTES_MAX);
-    let bytes = filled.unwrap_or_else(|| draft.to_vec());
-    match Draft::new(bytes, &format!("{id}.md"), OwnerUid::new(0)) {
-        Ok(draft) => {
-            let DraftCheck { violations, verdict } = draft.check(FileLocation::Spool, now);
-            (violations, verdict.ok())
-        }
-        Err(_) => (Vec::new(), None),
+        (show(console, id, draft, &mut PageBudget::of_one_draft()).markup)
     }
 }
 
@@ -195,29 +171,17 @@ fn check(id: &RequestId, draft: &[u8], now: UtcTime) -> (Vec<Violation>, Option<
 mod tests {
     use super::*;
 
-    #[test]
-    fn markup_in_a_draft_is_text() {
-        let hostile = "---\npurpose: \"<script>alert(1)</script>\"\n---\n# <img src=x onerror=y>\n";
-        let id: RequestId = "TR-20260209-160501Z-hostile".parse().unwrap();
-        let (violations, request) = check(&id, hostile.as_bytes(), id.date());
-        assert!(request.is_none() && !violations.is_empty());
-        let page = html! {
-            (listed_violations::list(&violations))
-            (text::lines(hostile.as_bytes()))
-        };
-        let page = page.into_string();
-        assert!(!page.contains("<script") && !page.contains("<img"), "{page}");
-        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+    fn kinds(step: Option<RunningStep>) -> Vec<&'static str> {
+        orders(step).iter().map(|order| order.kind.as_str()).collect()
     }
 
     #[test]
-    fn a_document_has_its_digest_and_words() {
-        let shown = document_facts(&Sha256::of(b"")).into_string();
-        let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert!(
-            shown.contains(&format!("<code id=\"document-digest\">{digest}</code>")),
-            "{shown}"
-        );
-        assert_eq!(digest_words(&Sha256::of(b"")).len(), 6);
+    fn an_order_is_offered_in_the_steps_in_which_it_has_an_effect() {
+        assert_eq!(kinds(None), ["hold", "release", "cancel"]);
+        for step in [RunningStep::Claimed, RunningStep::Staging] {
+            assert_eq!(kinds(Some(step)), ["hold", "cancel"], "{step}");
+        }
+        assert_eq!(kinds(Some(RunningStep::Running)), ["cancel"]);
+        assert!(kinds(Some(RunningStep::Publishing)).is_empty());
     }
 }

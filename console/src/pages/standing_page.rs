@@ -12,7 +12,7 @@ use spool::PublishedUses;
 use validator::StandingApproval;
 
 use super::actions::{APPROVE, ApproverNames, REJECT, REVOKE, form, obstacle};
-use super::request_page::document_facts;
+use super::shown_draft::document_facts;
 use super::{listed_violations, standing_terms};
 use crate::clock;
 use crate::frame::{PageFrame, PageKind};
@@ -106,7 +106,7 @@ fn page(console: &ConsoleState, id: &StandingId) -> Result<Markup, PageError> {
     Ok(frame.page(html! {
         @if let Some(bytes) = &published {
             h2 { "Usable now, as the daemon published it" }
-            (document_facts(&Sha256::of(bytes)))
+            (document_facts(id.as_str(), &Sha256::of(bytes)))
             (obstacle(console, &names))
             div.actions { (form(&REVOKE, id.as_str(), &names)) }
             (uses_section(console, id, bytes))
@@ -115,7 +115,7 @@ fn page(console: &ConsoleState, id: &StandingId) -> Result<Markup, PageError> {
         }
         @if let (Some(bytes), None) = (&draft, &published) {
             h2 { "Draft" }
-            (document_facts(&Sha256::of(bytes)))
+            (document_facts(id.as_str(), &Sha256::of(bytes)))
             (obstacle(console, &names))
             div.actions {
                 (form(&APPROVE, id.as_str(), &names))

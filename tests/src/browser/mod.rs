@@ -52,13 +52,19 @@ impl Browser {
     /// Starts the browser. Logs a skip and returns `None` if none is installed.
     #[must_use]
     pub fn start(bench: &Bench, test: &str) -> Option<Self> {
+        Self::start_with(bench, test, &[])
+    }
+
+    /// Starts the browser with more options. Logs a skip and returns `None` if none is installed.
+    #[must_use]
+    pub fn start_with(bench: &Bench, test: &str, options: &[&str]) -> Option<Self> {
         let Some(program) = chromium() else {
             skip(test, "chromium is not installed (apt-get install chromium)");
             return None;
         };
         let profile = bench.home().join("browser");
         let mut command = bench.command("bash");
-        command.args(["-c", START, "browser"]).arg(program).args(OPTIONS);
+        command.args(["-c", START, "browser"]).arg(program).args(OPTIONS).args(options);
         command.arg(format!("--user-data-dir={}", profile.display())).arg("about:blank");
         let log = File::create(bench.home().join("browser.log")).unwrap();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);

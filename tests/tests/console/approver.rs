@@ -21,10 +21,19 @@ pub(super) struct ApproverPage<'s> {
 impl<'s> ApproverPage<'s> {
     /// Starts a browser with a device for passkeys, or logs a skip.
     pub(super) fn start(scene: &'s ConsoleScene<'s>, test: &str) -> Option<Self> {
+        Self::start_with(scene, test, &[])
+    }
+
+    /// Starts a browser with more options.
+    pub(super) fn start_with(
+        scene: &'s ConsoleScene<'s>,
+        test: &str,
+        options: &[&str],
+    ) -> Option<Self> {
         if !ssh_keygen_works(test) {
             return None;
         }
-        let browser = Browser::start(scene.bench, test)?;
+        let browser = Browser::start_with(scene.bench, test, options)?;
         let options = json!({ "options": {
             "protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
             "hasUserVerification": true, "isUserVerified": true,
@@ -64,8 +73,46 @@ impl<'s> ApproverPage<'s> {
     pub(super) fn open(&self, path: &str) {
         self.browser.navigate(&format!("{}{path}", self.origin));
         self.browser.wait_for(&format!(
-            "location.pathname === '{path}' && document.body?.dataset.ready === 'true'"
+            "location.pathname + location.search === '{path}'
+             && document.body?.dataset.ready === 'true'"
         ));
+    }
+
+    /// Selects drafts on the first page, and opens the page of the batch.
+    #[track_caller]
+    pub(super) fn select(&self, ids: &[String]) {
+        self.open("/");
+        for id in ids {
+            self.click(&format!("input[name=ids][value=\"{id}\"]"));
+        }
+        self.click("form.selection button");
+        self.browser
+            .wait_for("location.pathname === '/batch' && document.body?.dataset.ready === 'true'");
+    }
+
+    /// Selects drafts on the first page, and opens every section on the page of the batch.
+    #[track_caller]
+    pub(super) fn open_batch(&self, ids: &[String]) {
+        self.select(ids);
+        let closed = "document.querySelectorAll('details.draft:not([open]) > summary')";
+        self.script(&format!("{{ for (const one of {closed}) one.click(); }}"));
+        self.browser
+            .wait_for("document.querySelector('details.draft:not([data-opened])') === null");
+    }
+
+    /// Presses the Tab key until the focus is on an element, which must show it.
+    #[track_caller]
+    pub(super) fn tab_to(&self, selector: &str) {
+        for _ in 0..60 {
+            self.browser.press_key("Tab");
+            let found = self.script(&format!("document.activeElement.matches('{selector}')"));
+            if found == true {
+                let outline = self.script("getComputedStyle(document.activeElement).outlineStyle");
+                assert_ne!(outline.as_str(), Some("none"), "{selector}");
+                return;
+            }
+        }
+        panic!("the focus never reaches {selector}");
     }
 
     #[track_caller]

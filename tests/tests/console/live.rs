@@ -7,6 +7,9 @@ use toolexec_tests::{Bench, RequestText};
 use super::approver::ApproverPage;
 use super::scene::ConsoleScene;
 
+const ENDED: &str =
+    "document.getElementById('output-status').textContent.startsWith('The tool has ended.')";
+
 #[test]
 fn the_output_of_a_running_tool_is_followed() {
     let bench = Bench::new();
@@ -24,10 +27,31 @@ fn the_output_of_a_running_tool_is_followed() {
     page.browser.wait_for(&format!("{shown}('<b>begun</b>') === true"));
     assert!(scene.service.records_of(&id).is_empty(), "the output was not shown during the run");
     page.browser.wait_for(&format!("{shown}('ended') === true"));
-    page.browser.wait_for(
-        "document.getElementById('status').textContent.startsWith('The tool has ended.')",
-    );
+    page.browser.wait_for(ENDED);
     assert_eq!(page.browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn the_end_of_a_tool_leaves_the_message_of_an_action() {
+    let bench = Bench::new();
+    let scene = ConsoleScene::start(&bench);
+    let test = "the_end_of_a_tool_leaves_the_message_of_an_action";
+    let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
+    let script = "import time; time.sleep(100)";
+    let id = scene.draft(RequestText::python(script).time_sec(120)).id;
+    page.open(&format!("/requests/{id}"));
+    page.perform("approve");
+    let running = scene.service.path(&format!("public/running/{id}.json"));
+    scene.service.wait_for("the run", |_| {
+        std::fs::read_to_string(&running).is_ok_and(|text| text.contains("\"running\""))
+    });
+    // An order of the same second as the start has no effect.
+    std::thread::sleep(Duration::from_millis(1100));
+    page.open(&format!("/requests/{id}"));
+    page.perform("cancel");
+    page.browser.wait_for(ENDED);
+    assert_eq!(page.status(), "Done: cancelled.");
+    scene.service.record_of(&id).assert_outcome("cancelled");
 }
 
 /// A page that shows the queue shows a new draft by itself.

@@ -8,10 +8,12 @@
 
 mod approver;
 mod attacks;
+mod batch;
 mod confined;
 mod console_process;
 mod exchange;
 mod figures;
+mod forwarded_port;
 mod live;
 mod orders;
 mod owned;
@@ -22,6 +24,8 @@ mod proxies;
 mod response_headers;
 mod scene;
 mod signing;
+mod slow_answers;
 mod slow_clients;
 mod standing_signing;
 mod standing_uses;
+mod transports;

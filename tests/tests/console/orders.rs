@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolexec_tests::{Bench, CliOutput, RequestText, list};
 
-use super::approver::ApproverPage;
+use super::approver::{ApproverPage, DONE};
 use super::scene::ConsoleScene;
 
 const APPROVE: &str = "approve.tool-exec@threegate";
@@ -48,8 +48,7 @@ fn order(page: &ApproverPage<'_>, id: &str, kind: &str) {
     let shown = page.text_of("#confirm-text");
     assert!(shown.starts_with(&format!("toolexec-order v1\n{kind} {id}\nat 2")), "{shown}");
     page.click("#confirm-yes");
-    // The end of a tool may replace the message soon.
-    page.browser.wait_for("document.body.dataset.done === 'true'");
+    page.browser.wait_for(DONE);
     let log = page.scene.service.log();
     assert!(log.contains(&format!("{id}: {kind} signed by alice with key")), "{log}");
 }
@@ -151,6 +150,47 @@ fn a_running_request_and_the_one_behind_it_are_cancelled() {
     assert!(scene.service.records_of(&running).is_empty());
     order(&page, &running, "cancel");
     scene.service.record_of(&running).assert_outcome("cancelled");
+    scene.service.verify().assert_code(0);
+}
+
+/// A request that waits for a free place is claimed already. A hold takes it back into the queue.
+#[test]
+fn a_request_that_waits_for_its_turn_is_held_and_released() {
+    let bench = Bench::new();
+    let scene = scene_of(&bench, 1);
+    let test = "a_request_that_waits_for_its_turn_is_held_and_released";
+    let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
+    let script = "import time; time.sleep(100)";
+    let running = scene.draft(RequestText::python(script).time_sec(120)).id;
+    page.open(&format!("/requests/{running}"));
+    page.perform("approve");
+    scene.service.wait_for("the run", |it| it.log().contains("started"));
+    let claimed = approve_draft(&page);
+    let report = scene.service.path(&format!("public/running/{claimed}.json"));
+    scene.service.wait_for("the claim", |_| {
+        fs::read_to_string(&report).is_ok_and(|text| text.contains("\"claimed\""))
+    });
+    page.open(&format!("/requests/{claimed}"));
+    let forms = "[...document.querySelectorAll('form.action')].map((it) => it.dataset.action)";
+    assert_eq!(page.script(&format!("{forms}.join(' ')")), "hold cancel");
+    order(&page, &claimed, "hold");
+    wait_until_held(&scene, &claimed, "spool.held");
+    // Its page does not say that a tool has ended, and keeps the message of the order.
+    page.browser.wait_for(
+        "document.getElementById('output-status').textContent.startsWith('The request is not')",
+    );
+    assert_eq!(page.status(), "Done: held.");
+
+    // The place is free now, and another request would have it.
+    order(&page, &running, "cancel");
+    scene.service.wait_for("the end of the run", |it| !it.records_of(&running).is_empty());
+    thread::sleep(Duration::from_secs(2));
+    wait_until_held(&scene, &claimed, "spool.held");
+    assert!(scene.service.records_of(&claimed).is_empty());
+    order(&page, &claimed, "release");
+    let record = scene.service.record_of(&claimed);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "ran\n");
     scene.service.verify().assert_code(0);
 }
 

@@ -109,10 +109,7 @@ fn a_batch_counts_for_its_list_alone() {
     let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
     let ids: Vec<String> =
         (0..3).map(|it| scene.draft(RequestText::python(&format!("print({it})"))).id).collect();
-    page.open("/");
-    for id in &ids[..2] {
-        page.click(&format!("input[name=ids][value=\"{id}\"]"));
-    }
+    page.open_batch(&ids[..2]);
     let (header, signature) = page.sign_undelivered("approve");
     let file = scene.service.path(&format!("drafts/{}.md", ids[2]));
     let digest = CliOutput::of(bench.command("sha256sum").arg(file)).stdout;

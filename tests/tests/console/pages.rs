@@ -44,10 +44,12 @@ fn pages(scene: &ConsoleScene<'_>, approver: &ApproverPage<'_>) -> Vec<(&'static
         .input(&format!("{}.csv", "long-name-of-data-".repeat(4)), "year,price\n2025,1\n")
         .edit("purpose: \"A test.\"", &format!("purpose: \"{hostile}\""));
     let draft = scene.draft(draft).id;
+    let other = scene.draft_that_prints("another draft").id;
     vec![
         ("queue", "/".to_owned()),
         ("request", format!("/requests/{draft}")),
         ("ran", format!("/requests/{ran}")),
+        ("batch", format!("/batch?ids={draft}&ids={other}")),
         ("standing", "/standing".to_owned()),
         ("standing-approval", format!("/standing/{}", standing.id)),
         ("results", "/results".to_owned()),
@@ -138,7 +140,7 @@ fn markup_of_drafters_and_tools_is_text() {
         let text = text.as_str().unwrap();
         assert!(!text.contains('\u{202e}') && !text.contains('\x1b'), "{path}: {text}");
         let markup = match name {
-            "request" => "Show <script>document.title='ran'</script> & ",
+            "request" | "batch" => "Show <script>document.title='ran'</script> & ",
             "result" => "</pre><script>document.title='ran'</script><img src=/ran onerror=",
             _ => continue,
         };
@@ -169,7 +171,8 @@ fn a_page_can_be_read_without_a_script() {
     let request = RequestText::python("print('the text of an input')");
     let id = scene.draft(request).id;
     let page = get(scene.console.port, &format!("/requests/{id}")).body;
-    let digest = page.split("id=\"document-digest\">").nth(1).unwrap();
+    let marked = format!("class=\"document-digest\" data-document=\"{id}\">");
+    let digest = page.split(&marked).nth(1).unwrap();
     assert_eq!(digest.split('<').next().unwrap().len(), 64, "{digest}");
     for words in ["script.py", "the text of an input", "256", "A test.", "it is a test"] {
         assert!(page.contains(words), "{words} is not in {page}");

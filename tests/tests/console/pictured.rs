@@ -63,12 +63,14 @@ fn pages(scene: &ConsoleScene<'_>, approver: &ApproverPage<'_>) -> Vec<(&'static
     approver.perform("approve");
     let result = scene.service.record_of(&ran);
     result.assert_outcome("ok");
-    scene.draft(request("print(len(open('/in/sales.csv').readlines()))", "-rows", "Counts rows."));
+    let rows = "print(len(open('/in/sales.csv').readlines()))";
+    let rows = scene.draft(request(rows, "-rows", "Counts rows.")).id;
     let draft = request("print('2026-03')", "-next-month", "Prints the next month to report.");
     let draft = scene.draft(draft).id;
     vec![
         ("queue", "/".to_owned()),
         ("request", format!("/requests/{draft}")),
+        ("batch", format!("/batch?ids={rows}&ids={draft}")),
         ("standing", "/standing".to_owned()),
         ("standing-approval", format!("/standing/{}", standing.id)),
         ("results", "/results".to_owned()),
@@ -111,6 +113,7 @@ fn every_page_shows_an_ordinary_day() {
             };
             match *name {
                 "queue" => assert!(shown("input[name=ids]").as_u64() >= Some(2), "drafts"),
+                "batch" => assert_eq!(shown("details.draft[open]"), 2, "drafts"),
                 "result" => {
                     assert_eq!(shown("iframe.picture"), 1, "pictures");
                     assert_eq!([shown("pre .added"), shown("pre .removed")], [1, 1], "a patch");

@@ -20,6 +20,7 @@ fn every_answer_has_the_headers_of_a_page() {
     let answers = [
         ("/", get(port, "/")),
         ("request", get(port, &format!("/requests/{id}"))),
+        ("batch", get(port, &format!("/batch?ids={id}"))),
         ("standing", get(port, "/standing")),
         ("results", get(port, "/results")),
         ("log", get(port, "/log")),

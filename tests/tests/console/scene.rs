@@ -39,8 +39,9 @@ pub(super) fn unused_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-fn policy(text: String, port: u16) -> String {
-    let passkeys = PASSKEYS.replace("PORT", &port.to_string());
+fn policy(text: String, port: u16, more_origins: &[&str]) -> String {
+    let more: String = more_origins.iter().map(|origin| format!(", \"{origin}\"")).collect();
+    let passkeys = PASSKEYS.replace("PORT\"", &format!("{port}\"{more}"));
     let edits = [
         ("  user_verification: false\n", passkeys.as_str()),
         ("low: 0", "low: 1"),
@@ -55,11 +56,16 @@ fn policy(text: String, port: u16) -> String {
 
 impl<'a> ConsoleScene<'a> {
     pub(super) fn start(bench: &'a Bench) -> Self {
+        Self::start_for(bench, &[])
+    }
+
+    /// Starts both. The policy lists these origins too.
+    pub(super) fn start_for(bench: &'a Bench, more_origins: &[&str]) -> Self {
         let (key, signers) = SavedStanding::make_approver(bench);
         let port = unused_port();
         let config = ServiceConfig::for_owner(bench);
         let config = ServiceConfig {
-            policy: policy(config.policy, port),
+            policy: policy(config.policy, port, more_origins),
             allowed_signers: Some(signers.clone()),
             ..config
         };
@@ -78,15 +84,26 @@ impl<'a> ConsoleScene<'a> {
 
     /// Starts a second console, whose origin the policy does not list.
     pub(super) fn another_console(&self) -> ConsoleProcess {
-        let command = self.bench.command("toolexec-console");
-        self.start_console(command)
+        self.console_at(unused_port(), &[])
     }
 
     /// Starts a second console, which browsers reach under this origin.
     pub(super) fn console_behind(&self, origin: &str) -> ConsoleProcess {
+        self.console_at(unused_port(), &["--origin", origin])
+    }
+
+    /// Starts a second console at a port, with more options.
+    pub(super) fn console_at(&self, port: u16, options: &[&str]) -> ConsoleProcess {
+        let mut command = self.bench.command("toolexec-console");
+        command.args(options);
+        ConsoleProcess::start(command, self.files(), port)
+    }
+
+    /// Starts a second console at a Unix socket, which browsers reach under this origin.
+    pub(super) fn console_at_socket(&self, socket: &Path, origin: &str) -> ConsoleProcess {
         let mut command = self.bench.command("toolexec-console");
         command.args(["--origin", origin]);
-        self.start_console(command)
+        ConsoleProcess::start_at_socket(command, self.files(), socket)
     }
 
     /// Starts a second console, and writes its system calls to a file.
@@ -97,11 +114,11 @@ impl<'a> ConsoleScene<'a> {
         // The console is its parent, so that the end of the test ends both.
         command.args(["-D", "-f", "-q", "-e", calls, "-o"]).arg(trace);
         command.arg(self.bench.scratch().path().join("bin/toolexec-console"));
-        self.start_console(command)
+        ConsoleProcess::start(command, self.files(), unused_port())
     }
 
-    fn start_console(&self, command: Command) -> ConsoleProcess {
-        ConsoleProcess::start(command, (self.bench, &self.service, &self.signers), unused_port())
+    fn files(&self) -> (&Bench, &Service<'a>, &Path) {
+        (self.bench, &self.service, &self.signers)
     }
 
     /// Adds a line to `allowed_signers`, as an administrator does.
@@ -120,6 +137,14 @@ impl<'a> ConsoleScene<'a> {
     /// Places the draft of a request that prints a text.
     pub(super) fn draft_that_prints(&self, text: &str) -> SavedRequest {
         self.draft(RequestText::python(&format!("print('{text}')")))
+    }
+
+    /// Returns the digest of a draft.
+    pub(super) fn digest_of(&self, id: &str) -> String {
+        let file = self.service.path(&format!("drafts/{id}.md"));
+        let output = CliOutput::of(self.bench.command("sha256sum").arg(file));
+        output.assert_code(0);
+        output.stdout[..64].to_owned()
     }
 
     /// Admits a standing approval that `tester` has signed.

@@ -61,10 +61,7 @@ fn one_touch_approves_ten_requests() {
     let ids: Vec<String> =
         (0..10).map(|number| scene.draft_that_prints(&number.to_string()).id).collect();
     let other = scene.draft_that_prints("not selected").id;
-    page.open("/");
-    for id in &ids {
-        page.click(&format!("input[name=ids][value=\"{id}\"]"));
-    }
+    page.open_batch(&ids);
     page.begin("approve");
     let shown = page.text_of("#confirm-text");
     assert_eq!(shown.lines().count(), 10, "{shown}");
@@ -80,7 +77,7 @@ fn one_touch_approves_ten_requests() {
     assert_eq!(list(&scene.service.path("drafts")).len(), 2, "another draft was moved");
     assert!(scene.service.records_of(&other).is_empty());
     scene.service.verify().assert_code(0);
-    // The page has reloaded itself, and shows the other draft only.
+    // The page has gone back to the queue, which shows the other draft only.
     page.browser.wait_for(&format!(
         "document.querySelectorAll('input[name=ids]').length === 1 &&
          document.querySelector('input[name=ids]').value === '{other}'"
@@ -182,22 +179,13 @@ fn the_keyboard_alone_approves() {
     let Some(page) = ApproverPage::enrolled(&scene, "the_keyboard_alone_approves") else { return };
     let id = scene.draft_that_prints("typed").id;
     page.open("/");
-    let tab_to = |selector: &str| {
-        for _ in 0..60 {
-            page.browser.press_key("Tab");
-            let found = page.script(&format!("document.activeElement.matches('{selector}')"));
-            if found == true {
-                // The person sees the focus.
-                let outline = page.script("getComputedStyle(document.activeElement).outlineStyle");
-                assert_ne!(outline.as_str(), Some("none"), "{selector}");
-                return;
-            }
-        }
-        panic!("the focus never reaches {selector}");
-    };
-    tab_to(&format!("input[name=ids][value=\"{id}\"]"));
+    page.tab_to(&format!("input[name=ids][value=\"{id}\"]"));
     page.browser.press_key("Space");
-    tab_to("form.action[data-action=approve] button");
+    page.tab_to("form.selection button");
+    page.browser.press_key("Enter");
+    page.browser
+        .wait_for("location.pathname === '/batch' && document.body?.dataset.ready === 'true'");
+    page.tab_to("form.action[data-action=approve] button");
     page.browser.press_key("Enter");
     page.browser.wait_for("document.getElementById('confirm').open");
     page.browser.press_key("Escape");
@@ -205,7 +193,7 @@ fn the_keyboard_alone_approves() {
     // The focus is back on the button.
     page.browser.press_key("Enter");
     page.browser.wait_for("document.getElementById('confirm').open");
-    tab_to("#confirm-yes");
+    page.tab_to("#confirm-yes");
     page.browser.press_key("Enter");
     page.browser.wait_for(DONE);
     scene.service.record_of(&id).assert_outcome("ok");
