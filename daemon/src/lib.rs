@@ -22,6 +22,7 @@ pub mod config;
 mod environment_builder;
 mod environment_digests;
 mod environments;
+mod filing_thread;
 mod held_requests;
 mod key_change;
 pub mod log_event;

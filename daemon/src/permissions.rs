@@ -12,12 +12,11 @@ use policies::permissions::{
 };
 use policies::{AllowedSigners, PermissionEvidence, PermissionFinding, Policy};
 use spool::{
-    AnswerDecision, FilingOutcome, Inbox, PermissionStore, PermissionStoreError,
-    PublishedPermissions, Spool, SpoolError, new_traceparent,
+    AnswerDecision, FilingStep, Inbox, OpenFiling, PermissionStore, PermissionStoreError,
+    PublishedPermissions, Spool, SpoolError, UnwrittenFiling, new_traceparent,
 };
 use validator::Request;
 
-use crate::model::PermissionFiled;
 use crate::system;
 
 const PROGRAM: &str = "toolexecd";
@@ -99,26 +98,34 @@ impl Permissions {
         Ok(PermissionEvidence::Queried(found))
     }
 
-    /// Once for each request. Other users can write to that directory, so a failure is only logged.
-    pub(crate) fn file_request(&mut self, request: &Request) -> PermissionFiled {
-        let Ok(source) = PermissionSource::of_request(request) else { return PermissionFiled::Yes };
+    /// Returns the permission request that waits for an answer to this request, if any.
+    pub(crate) fn open_filing(
+        &mut self,
+        request: &Request,
+    ) -> Result<Option<OpenFiling>, PermissionStoreError> {
+        let Ok(source) = PermissionSource::of_request(request) else { return Ok(None) };
         let calls = PermissionCalls::of_request(request);
-        let filed = moment()
-            .and_then(|moment| self.store.file_request(&source, &calls, &moment, &self.drafts));
-        match filed {
-            Ok(FilingOutcome::New(_, paths)) => {
-                for path in paths {
-                    let (id, question) = (request.id(), path.display());
-                    tracing::info!(%question, "{id}: permission requested");
-                }
-                PermissionFiled::Yes
-            }
-            Ok(FilingOutcome::Waiting(..)) => PermissionFiled::Yes,
-            Err(error) => {
-                tracing::warn!("{}: the permission request was not filed: {error}", request.id());
-                PermissionFiled::NotYet
-            }
-        }
+        self.store.open_filing(&source, &calls, &moment()?, &self.drafts)
+    }
+
+    /// Begins to file a permission request, in place of one whose files are gone. Returns `None` if
+    /// the request can have none: the permission rule refuses a request without a valid source.
+    pub(crate) fn begin_filing(
+        &mut self,
+        request: &Request,
+        gone: Option<&OpenFiling>,
+    ) -> Result<Option<FilingStep>, PermissionStoreError> {
+        let Ok(source) = PermissionSource::of_request(request) else { return Ok(None) };
+        let calls = PermissionCalls::of_request(request);
+        self.store.begin_filing((&source, &calls), &moment()?, &self.drafts, gone).map(Some)
+    }
+
+    /// Withdraws a permission request whose files were not written.
+    pub(crate) fn withdraw_filing(
+        &mut self,
+        filing: &UnwrittenFiling,
+    ) -> Result<(), PermissionStoreError> {
+        self.store.withdraw_filing(filing, &moment()?)
     }
 
     /// The change is durable when this returns.

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub(crate) use removal::{remove_tree, try_remove_tree};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, fstat, openat2, seek};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, Stat, fstat, openat2, seek};
 
 use crate::error::SpoolError;
 
@@ -28,6 +28,29 @@ pub(crate) fn read_bounded(
     bytes_max: usize,
     links: AllowedLinks,
 ) -> Result<(Vec<u8>, u32), SpoolError> {
+    let (bytes, stat, file) = read_once(file, path, bytes_max, links)?;
+    check_not_written(&file, &stat, &bytes, path)?;
+    Ok((bytes, stat.st_uid))
+}
+
+/// Reads an open file with one link, and does not wait for a write in progress: another user can
+/// hold the lock of its own file for ever. The bytes may be those of two versions, so a digest or a
+/// signature must cover them. XFS waits nevertheless, because it takes the lock to read.
+pub(crate) fn read_unlocked(
+    file: &OwnedFd,
+    path: &Path,
+    bytes_max: usize,
+) -> Result<Vec<u8>, SpoolError> {
+    read_once(file, path, bytes_max, AllowedLinks::One).map(|(bytes, _, _)| bytes)
+}
+
+/// Returns the bytes, the state of the file before they were read, and the file itself.
+fn read_once(
+    file: &OwnedFd,
+    path: &Path,
+    bytes_max: usize,
+    links: AllowedLinks,
+) -> Result<(Vec<u8>, Stat, File), SpoolError> {
     let stat = fstat(file).map_err(SpoolError::errno(path, "stat"))?;
     check_regular_file(&stat, path, links)?;
     let most = u64::try_from(bytes_max).unwrap_or(u64::MAX);
@@ -44,8 +67,7 @@ pub(crate) fn read_bounded(
     if bytes.len() > bytes_max {
         return Err(too_large());
     }
-    check_not_written(&duplicate, &stat, &bytes, path)?;
-    Ok((bytes, stat.st_uid))
+    Ok((bytes, stat, duplicate))
 }
 
 /// Checks that the file did not change while it was read. Most kernels keep coarse modification
@@ -53,7 +75,7 @@ pub(crate) fn read_bounded(
 /// which takes the writer's lock. Reading takes that lock on XFS, but not on ext4 and tmpfs.
 fn check_not_written(
     file: &File,
-    before: &rustix::fs::Stat,
+    before: &Stat,
     bytes: &[u8],
     path: &Path,
 ) -> Result<(), SpoolError> {
@@ -69,7 +91,7 @@ fn check_not_written(
         Err(error) => return Err(SpoolError::io(path, "read again")(error)),
     };
     let after = fstat(file).map_err(SpoolError::errno(path, "stat again"))?;
-    let written = |stat: &rustix::fs::Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
+    let written = |stat: &Stat| (stat.st_size, stat.st_mtime, stat.st_mtime_nsec);
     match same && written(before) == written(&after) {
         true => Ok(()),
         false => Err(SpoolError::Changed { path: path.to_owned() }),
@@ -77,7 +99,7 @@ fn check_not_written(
 }
 
 pub(crate) fn check_regular_file(
-    stat: &rustix::fs::Stat,
+    stat: &Stat,
     path: &Path,
     links: AllowedLinks,
 ) -> Result<(), SpoolError> {

@@ -103,6 +103,12 @@ impl SpoolError {
         move |error| Self::Unsynced { path, error }
     }
 
+    /// Another object has the name of a file that is to be submitted.
+    pub(crate) fn in_the_way(path: &Path) -> Self {
+        let what = "another file of this name is waiting; help: remove it, or wait for the daemon";
+        Self::io(path, "submit")(io::Error::new(io::ErrorKind::AlreadyExists, what))
+    }
+
     pub(crate) fn ledger(path: &Path, fault: LedgerFault) -> Self {
         Self::Ledger { path: path.to_owned(), fault }
     }

@@ -27,6 +27,7 @@ mod clock;
 mod copy;
 mod disk_space;
 mod draft_files;
+mod draft_inputs;
 mod error;
 pub mod failpoint;
 mod followed_file;
@@ -86,8 +87,8 @@ pub use ledger::{
 pub use orders::GivenOrder;
 pub use paths::{Spool, SpoolPaths};
 pub use permissions::{
-    AnswerDecision, FilingOutcome, PermissionStore, PermissionStoreError, SubmittedAnswer,
-    new_traceparent,
+    AnswerDecision, FilingOutcome, FilingStep, OpenFiling, PermissionStore, PermissionStoreError,
+    SubmittedAnswer, UnwrittenFiling, new_traceparent,
 };
 pub use public::{
     ActivePolicy, DaemonLiveness, DaemonState, HeldRequest, HoldReason, ProcessId,

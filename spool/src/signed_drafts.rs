@@ -1,26 +1,28 @@
-//! Moves drafts whose signature counts from `drafts/` to `approved/`: the signature first, the
+//! Takes drafts whose signature counts from `drafts/` to `approved/`: the signature first, the
 //! inputs, and the document last, so that no claim sees it without them. The bytes are those that
-//! were checked, in a file of the daemon; the draft is removed after that. Agents write in
-//! `drafts/`: nothing there is followed.
+//! were checked. All files are new ones of the daemon; the draft is removed after that. Agents write
+//! in `drafts/`: nothing there is followed.
 
 use std::io;
-use std::path::Path;
 
 use policies::{ActionTarget, CountedDocument};
-use rustix::fs::{AtFlags, OFlags, RenameFlags, fstat, renameat_with, unlinkat};
+use rustix::fs::{AtFlags, OFlags, fstat, unlinkat};
 use rustix::io::Errno;
 use validator::REQUEST_BYTES_MAX;
 
 use crate::atomic_file::AtomicFile;
-use crate::beneath::{AllowedLinks, open_beneath, read_bounded};
+use crate::beneath::{AllowedLinks, open_beneath, read_bounded, read_unlocked};
+use crate::draft_inputs::CopiedInputs;
 use crate::error::SpoolError;
 use crate::inbox::Inbox;
 use crate::standing_drafts::input_tree::{InputTreeBounds, InputTreeWork, check_inputs};
 use crate::sync;
 
-/// The inputs of all drafts of one action. A person has reviewed them, so they may be larger than
-/// those of an unsigned draft, and each listing delays the event loop.
-const INPUT_BOUNDS: InputTreeBounds = InputTreeBounds { entries_max: 20_000, levels_max: 32 };
+/// The most files and directories among the inputs of all drafts of one action. A person has
+/// reviewed them, so they may be larger than those of an unsigned draft.
+const ENTRIES_MAX: usize = 20_000;
+/// The most levels of directories among them.
+const LEVELS_MAX: usize = 32;
 /// As of submitted files: operators read them through the group.
 const FILE_MODE: u32 = 0o640;
 
@@ -35,13 +37,28 @@ pub struct SignedDraft {
 
 /// A file that was created here, or that existed with the same bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FilePlacement {
+pub(crate) enum FilePlacement {
     Created,
     Existed,
 }
 
+/// The end of the removal of a draft.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DraftRemoval {
+    Removed,
+    /// The name belongs to another file now.
+    Changed,
+}
+
+/// Returns the limits of the inputs of an action, with so many bytes for each draft.
+fn input_bounds(input_bytes_max: u64) -> InputTreeBounds {
+    let (entries_max, levels_max) = (ENTRIES_MAX, LEVELS_MAX);
+    InputTreeBounds { entries_max, levels_max, bytes_max: input_bytes_max }
+}
+
 impl Inbox {
-    /// Reads a draft. Returns `None` if there is none of this name.
+    /// Reads a draft. Returns `None` if there is none of this name. The bytes may be those of two
+    /// versions: the caller must compare them with what was signed, or judge and place them.
     ///
     /// # Errors
     /// It is not a regular file with one link, is too large, or cannot be read.
@@ -55,14 +72,14 @@ impl Inbox {
             }
             opened => opened.map_err(SpoolError::errno(&path, "open"))?,
         };
-        let (bytes, _) = read_bounded(&file, &path, REQUEST_BYTES_MAX, AllowedLinks::One)?;
+        let bytes = read_unlocked(&file, &path, REQUEST_BYTES_MAX)?;
         let stat = fstat(&file).map_err(SpoolError::errno(&path, "stat"))?;
         let nanoseconds = i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX);
         Ok(Some(SignedDraft { bytes, identity: (stat.st_ino, stat.st_ctime, nanoseconds) }))
     }
 
     /// Checks that each of these documents can be placed here with the inputs that it has in
-    /// `drafts`. Nothing is changed.
+    /// `drafts`, at most so many bytes each. Nothing is changed.
     ///
     /// # Errors
     /// Another object has a name of one, or its inputs exceed the limits.
@@ -70,24 +87,26 @@ impl Inbox {
         &self,
         drafts: &Self,
         documents: &[CountedDocument],
+        input_bytes_max: u64,
     ) -> Result<(), SpoolError> {
-        let mut work = InputTreeWork::default();
+        let (bounds, mut work) = (input_bounds(input_bytes_max), InputTreeWork::default());
         for document in documents {
             let CountedDocument { target, bytes, signature } = document;
             self.check_free(&target.file_name(), bytes)?;
             self.check_free(&signature.name, &signature.bytes)?;
             let inputs = format!("{target}.inputs");
-            check_inputs(drafts, &inputs, INPUT_BOUNDS, &mut work)?;
+            check_inputs(drafts, &inputs, bounds, &mut work)?;
             // Inputs of another request of this name would have it refused.
-            if self.identity(&inputs).is_some() && drafts.identity(&inputs).is_some() {
-                return Err(in_the_way(&self.path().join(inputs)));
+            if self.identity(&inputs).is_some() {
+                return Err(SpoolError::in_the_way(&self.path().join(inputs)));
             }
         }
         Ok(())
     }
 
-    /// Moves a draft here: its signature, its inputs and the counted bytes. A draft that
-    /// changed meanwhile stays. A failure after the document has its name is logged only.
+    /// Takes a draft: places its signature, a copy of its inputs and the counted bytes here, and
+    /// removes it from `drafts`. A draft that changed meanwhile stays there. A failure after the
+    /// document has its name is logged only.
     ///
     /// # Errors
     /// An I/O error, or another object has the name. The document is not here then.
@@ -96,25 +115,24 @@ impl Inbox {
         drafts: &Self,
         document: &CountedDocument,
         draft: &SignedDraft,
+        input_bytes_max: u64,
     ) -> Result<(), SpoolError> {
         let CountedDocument { target, bytes, signature } = document;
-        let inputs = format!("{target}.inputs");
+        let (name, inputs) = (target.file_name(), format!("{target}.inputs"));
+        let bounds = input_bounds(input_bytes_max);
+        let mut copied = CopiedInputs::of(drafts, self, &inputs, bounds)?;
         let placed = self.place_once(&signature.name, &signature.bytes)?;
-        let was_moved = match rename_new(drafts, self, &inputs) {
-            Ok(was_moved) => was_moved,
-            Err(error) => return Err(self.take_back(&signature.name, placed, error)),
-        };
         // The signature is durable before the document has its name.
-        let done = self.sync_names().and_then(|()| self.place_once(&target.file_name(), bytes));
-        if let Err(error) = done {
-            if was_moved && let Err(error) = rename_new(self, drafts, &inputs) {
-                tracing::warn!("not moved back: {error}");
-            }
+        let done = copied.place(self, &inputs).and_then(|()| self.sync_names());
+        if let Err(error) = done.and_then(|()| self.place_once(&name, bytes)) {
             return Err(self.take_back(&signature.name, placed, error));
         }
         // From here on the action is taken: the document may already be claimed.
-        let settled = self.sync_names();
-        warn_if_failed(settled.and_then(|()| drafts.remove_draft(&target.file_name(), draft)));
+        let original = copied.keep();
+        warn_if_failed(self.sync_names().and_then(|()| match drafts.remove_draft(&name, draft)? {
+            DraftRemoval::Removed => drafts.remove_inputs(&inputs, original),
+            DraftRemoval::Changed => Ok(()),
+        }));
         Ok(())
     }
 
@@ -134,12 +152,12 @@ impl Inbox {
         Ok(())
     }
 
-    fn sync_names(&self) -> Result<(), SpoolError> {
+    pub(crate) fn sync_names(&self) -> Result<(), SpoolError> {
         sync::sync_dir(self.path()).map_err(SpoolError::io(self.path(), "sync"))
     }
 
     /// Places a file by a rename, unless it exists with the same bytes.
-    fn place_once(&self, name: &str, bytes: &[u8]) -> Result<FilePlacement, SpoolError> {
+    pub(crate) fn place_once(&self, name: &str, bytes: &[u8]) -> Result<FilePlacement, SpoolError> {
         let path = self.path().join(name);
         if self.identity(name).is_some() {
             self.check_free(name, bytes)?;
@@ -151,7 +169,9 @@ impl Inbox {
         written.map_err(SpoolError::io(&path, "write"))?;
         match fresh.place() {
             Ok(()) => Ok(FilePlacement::Created),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(in_the_way(&path)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(SpoolError::in_the_way(&path))
+            }
             Err(error) => Err(SpoolError::io(&path, "submit")(error)),
         }
     }
@@ -161,13 +181,13 @@ impl Inbox {
         let path = self.path().join(name);
         let file = match open_beneath(self.handle(), name, OFlags::RDONLY) {
             Err(Errno::NOENT) => return Ok(()),
-            Err(_) => return Err(in_the_way(&path)),
+            Err(_) => return Err(SpoolError::in_the_way(&path)),
             Ok(file) => file,
         };
         match read_bounded(&file, &path, bytes.len(), AllowedLinks::One) {
             Ok((there, _)) if there == bytes => Ok(()),
             Err(error) if error.is_momentary() => Err(error),
-            _ => Err(in_the_way(&path)),
+            _ => Err(SpoolError::in_the_way(&path)),
         }
     }
 
@@ -182,16 +202,20 @@ impl Inbox {
     }
 
     /// Removes a draft that still is the file that was read.
-    fn remove_draft(&self, name: &str, draft: &SignedDraft) -> Result<(), SpoolError> {
+    pub(crate) fn remove_draft(
+        &self,
+        name: &str,
+        draft: &SignedDraft,
+    ) -> Result<DraftRemoval, SpoolError> {
         if self.identity(name) != Some(draft.identity) {
-            return Ok(());
+            return Ok(DraftRemoval::Changed);
         }
         let path = self.path().join(name);
         match unlinkat(self.handle(), name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => return Err(SpoolError::errno(&path, "remove")(errno)),
         }
-        self.sync_names()
+        self.sync_names().map(|()| DraftRemoval::Removed)
     }
 }
 
@@ -199,22 +223,6 @@ fn warn_if_failed(settled: Result<(), SpoolError>) {
     if let Err(error) = settled {
         tracing::warn!("a signed document was placed, but then: {error}");
     }
-}
-
-/// Moves an object. Returns false if it does not exist.
-fn rename_new(from: &Inbox, to: &Inbox, name: &str) -> Result<bool, SpoolError> {
-    match renameat_with(from.handle(), name, to.handle(), name, RenameFlags::NOREPLACE) {
-        Ok(()) => Ok(true),
-        // The request has no inputs, or they were moved before an interruption.
-        Err(Errno::NOENT) => Ok(false),
-        Err(Errno::EXIST) => Err(in_the_way(&to.path().join(name))),
-        Err(errno) => Err(SpoolError::errno(&from.path().join(name), "move")(errno)),
-    }
-}
-
-fn in_the_way(path: &Path) -> SpoolError {
-    let what = "another file of this name is waiting; help: remove it, or wait for the daemon";
-    SpoolError::io(path, "submit")(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
 #[cfg(test)]

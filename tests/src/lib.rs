@@ -14,6 +14,7 @@ mod bench;
 mod browser;
 pub mod crash_support;
 mod doc_page;
+mod held_lock;
 pub mod hostile;
 mod processes;
 mod programs;
@@ -33,6 +34,7 @@ pub mod timing;
 pub use bench::{Bench, CliOutput};
 pub use browser::{Browser, chromium};
 pub use doc_page::DocPage;
+pub use held_lock::HeldLock;
 pub use processes::{
     Process, is_child_of, kill, kill_if_running, parent_of, wait_for_no_process, wait_for_process,
 };

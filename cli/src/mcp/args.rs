@@ -14,10 +14,11 @@ Example: toolexec mcp --spool /var/spool/toolexec --agent core
 For an MCP host (docs/agents.md), not for people: it speaks JSON-RPC on stdin and stdout. Tools:
 draft_tool_request, lint_tool_request, request_status, wait_for_result, read_result, list_runtimes,
 list_standing_approvals, check_permission. A draft is a task for a client that knows the extension
-io.modelcontextprotocol/tasks. The server has no key, and approves, submits and runs nothing. It
-writes only to drafts/ and reads only results/ and public/ of the spool. Where the kernel has
-Landlock, it drops every other right to files, and all TCP except the connections of --http, before
-it reads the first message. Files named here are read once, at the start.
+io.modelcontextprotocol/tasks, which can subscribe to its changes. The server has no key, and
+approves, submits and runs nothing. It writes only to drafts/ and reads only results/ and public/
+of the spool. Where the kernel has Landlock, it drops every other right to files, and all TCP
+except the connections of --http, before it reads the first message. Files named here are read
+once, at the start.
 With --http, it serves until it is ended, and prints its URL on one line. The URL has a secret: a
 process that knows it acts as this agent.
 Exit status: 0 the client has disconnected; 3 usage or internal error.")]

@@ -1,16 +1,18 @@
 //! The MCP server as the protocol sees it: its capabilities, its resources, and the tasks of its
-//! clients.
+//! clients with the subscriptions to them.
 
 use rmcp::model::{
-    CancelTaskParams, GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, UpdateTaskParams,
+    CancelTaskParams, CustomRequest, CustomResult, ErrorCode, GetTaskParams, GetTaskResult,
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool_handler};
 
+use super::listen_filter::TASK_LISTEN;
 use super::server::McpServer;
-use super::{resources, tasks};
+use super::{resources, task_subscription, tasks};
 
 const INSTRUCTIONS: &str = "\
 TOOL-EXEC runs one command in a sandbox after a person has approved the request for it. You can \
@@ -61,7 +63,7 @@ impl ServerHandler for McpServer {
     ) -> Result<GetTaskResult, ErrorData> {
         let id = tasks::parse_id(&request.task_id)?;
         let found = tasks::find(&self.state, &id).await?;
-        let can_ask = context.client_capabilities().is_some_and(|can| can.elicitation.is_some());
+        let can_ask = tasks::can_ask(&context);
         // A record is hashed before it is shown.
         let described = self
             .read_blocking(move |state| Ok(tasks::described(state, &id, &found, can_ask)))
@@ -87,5 +89,16 @@ impl ServerHandler for McpServer {
         let id = tasks::parse_id(&request.task_id)?;
         let found = tasks::find(&self.state, &id).await?;
         tasks::cancel(&self.state, &id, &found)
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        match request.method == TASK_LISTEN {
+            true => task_subscription::listen(self, request.params.as_ref(), &context).await,
+            false => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        }
     }
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::{BodyExt, Empty, Full, Limited};
 use hyper::body::{Bytes, Incoming};
+use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -24,6 +25,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::sleep;
 
+use super::listen_filter::{LISTEN, LISTEN_BYTES_MAX, TASK_LISTEN, renamed};
 use crate::failure::Failure;
 use crate::output;
 use crate::random::random_bytes;
@@ -32,6 +34,8 @@ use crate::random::random_bytes;
 const CONNECTIONS_MAX: usize = 64;
 /// The longest time between the beginning and the end of a request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// The header with the method of a request.
+const METHOD: &str = "mcp-method";
 /// The pause after a failed accept, for example without file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 /// The longest time without a message of a session. It must be longer than the longest wait for a
@@ -119,8 +123,8 @@ async fn serve_connection<S: ServerHandler>(
             // Digests: the time of the comparison must not depend on the guess.
             let is_served = Sha256::of(request.uri().path().as_bytes()) == path_sha256;
             Ok::<_, Infallible>(match is_served {
-                true => service.handle(request).await,
-                false => not_found(),
+                true => handle(&service, request).await,
+                false => empty(StatusCode::NOT_FOUND),
             })
         }
     });
@@ -135,8 +139,28 @@ async fn serve_connection<S: ServerHandler>(
     }
 }
 
-fn not_found() -> Response<BoxBody<Bytes, Infallible>> {
+/// Lets the library answer. A subscription to tasks gets its other name before.
+async fn handle<S: ServerHandler>(
+    service: &McpHttpService<S>,
+    request: Request<Incoming>,
+) -> Response<BoxBody<Bytes, Infallible>> {
+    if request.headers().get(METHOD).is_none_or(|method| method != LISTEN) {
+        return service.handle(request).await;
+    }
+    let (mut parts, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, LISTEN_BYTES_MAX).collect().await else {
+        return empty(StatusCode::PAYLOAD_TOO_LARGE);
+    };
+    let mut body = body.to_bytes();
+    if let Some(renamed) = renamed(&body) {
+        parts.headers.insert(METHOD, HeaderValue::from_static(TASK_LISTEN));
+        body = renamed.into();
+    }
+    service.handle(Request::from_parts(parts, Full::new(body))).await
+}
+
+fn empty(status: StatusCode) -> Response<BoxBody<Bytes, Infallible>> {
     let mut response = Response::new(Empty::new().boxed());
-    *response.status_mut() = StatusCode::NOT_FOUND;
+    *response.status_mut() = status;
     response
 }

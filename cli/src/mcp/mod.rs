@@ -12,6 +12,7 @@ mod drafting;
 mod handler;
 mod http_transport;
 mod linting;
+mod listen_filter;
 mod permission;
 pub(crate) mod published_standing;
 mod reading;
@@ -25,12 +26,14 @@ mod server;
 mod server_state;
 mod standing_approvals;
 pub(crate) mod standing_fit;
+mod task_subscription;
 mod tasks;
 mod untrusted_markers;
 mod withdrawal;
 mod write_quota;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -45,6 +48,10 @@ pub(crate) use args::McpCommand;
 
 /// Limit of a client's message. The inputs of a draft are its largest part.
 const MESSAGE_BYTES_MAX: usize = 8 << 20;
+/// Bytes on the way from stdin to the library.
+const BUFFER_BYTES: usize = 64 << 10;
+/// A read of stdin cannot be stopped. The process must not wait for it when the service has ended.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) fn mcp(args: &McpCommand) -> Result<ExitCode, Failure> {
     let state = ServerState::open(args)?;
@@ -58,17 +65,26 @@ pub(crate) fn mcp(args: &McpCommand) -> Result<ExitCode, Failure> {
     let server = McpServer::new(state);
     #[cfg(feature = "conformance")]
     let server = conformance::ConformanceServer::new(server);
-    match listener {
+    let ended = match listener {
         None => runtime.block_on(serve(server)),
         Some(listener) => {
             runtime.block_on(http_transport::serve(listener, server, MESSAGE_BYTES_MAX))
         }
-    }
+    };
+    runtime.shutdown_timeout(STOP_TIMEOUT);
+    ended
 }
 
 async fn serve<S: ServerHandler>(server: S) -> Result<ExitCode, Failure> {
     let (stdin, stdout) = rmcp::transport::stdio();
-    let transport = AsyncRwTransport::new(stdin, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
+    let (to_library, messages) = tokio::io::duplex(BUFFER_BYTES);
+    tokio::spawn(async move {
+        if let Err(error) = listen_filter::copy_messages(stdin, to_library).await {
+            // The library sees the end of the messages and stops.
+            tracing::debug!("stdin: {error}");
+        }
+    });
+    let transport = AsyncRwTransport::new(messages, stdout).with_max_line_length(MESSAGE_BYTES_MAX);
     let failed = |error: &dyn std::fmt::Display| {
         Failure::Message(format!("mcp: {error}; help: start it from an MCP client"))
     };

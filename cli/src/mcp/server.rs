@@ -26,12 +26,15 @@ use super::{
 use crate::failure::Failure;
 
 const READS_MAX: usize = 2;
+/// Limit of open subscriptions to tasks.
+pub(super) const LISTENS_MAX: usize = 8;
 
 #[derive(Clone)]
 pub(super) struct McpServer {
     pub(super) state: Arc<ServerState>,
     waits: Arc<Semaphore>,
     reads: Arc<Semaphore>,
+    pub(super) listens: Arc<Semaphore>,
     pub(super) tool_router: ToolRouter<Self>,
 }
 
@@ -41,6 +44,7 @@ impl McpServer {
             state: Arc::new(state),
             waits: Arc::new(Semaphore::new(WAITS_MAX)),
             reads: Arc::new(Semaphore::new(READS_MAX)),
+            listens: Arc::new(Semaphore::new(LISTENS_MAX)),
             tool_router: Self::tool_router(),
         }
     }
@@ -182,8 +186,7 @@ impl McpServer {
 
 /// Returns a task to a client that knows tasks, and else the answer with the id.
 fn written(answer: Value, context: &RequestContext<RoleServer>) -> CallToolResponse {
-    let knows_tasks = context.client_capabilities().is_some_and(|can| can.supports_tasks());
-    let id = answer["request_id"].as_str().filter(|_| knows_tasks);
+    let id = answer["request_id"].as_str().filter(|_| tasks::knows_tasks(context));
     let id: Option<RequestId> = id.and_then(|id| id.parse().ok());
     match id {
         Some(id) => CreateTaskResult::new(tasks::drafted(&id)).into(),

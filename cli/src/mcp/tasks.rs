@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use model::{Outcome, RequestId, escape_line};
-use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResult, DetailedTask, InputRequest, InputRequests, InputResponses, JsonObject, Task,
     TaskPayload, TaskStatus,
 };
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 use serde::Serialize;
@@ -25,8 +26,8 @@ use super::withdrawal::withdraw;
 use crate::failure::Failure;
 
 /// A request is in no published list for a moment while the daemon claims it.
-const LOOKS_MAX: u32 = 4;
-const LOOK_INTERVAL: Duration = Duration::from_millis(300);
+pub(super) const LOOKS_MAX: u32 = 4;
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_millis(300);
 /// The suggested interval of polls while a person decides, and while the daemon works.
 const PERSON_POLL_MS: u64 = 5_000;
 const DAEMON_POLL_MS: u64 = 1_000;
@@ -67,6 +68,16 @@ impl TaskQuestion {
         let request: InputRequest = serde_json::from_value(request).ok()?;
         Some([(self.as_str().to_owned(), request)].into())
     }
+}
+
+/// Returns whether the client knows tasks.
+pub(super) fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    context.client_capabilities().is_some_and(|can| can.supports_tasks())
+}
+
+/// Returns whether the client shows questions to a person.
+pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    context.client_capabilities().is_some_and(|can| can.elicitation.is_some())
 }
 
 /// Returns the id of a request from the id of a task.

@@ -163,11 +163,9 @@ impl RequestContext<'_> {
     /// Files a permission request if the request lacks a permission that can be granted.
     fn ask_permission(&self, request: &Request, violations: &[Violation]) -> PermissionFiled {
         let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
-        match &mut *self.host.permissions() {
-            Some(permissions) if violations.iter().any(is_requestable) => {
-                permissions.file_request(request)
-            }
-            _ => PermissionFiled::Yes,
+        match violations.iter().any(is_requestable) {
+            true => self.host.file_permission_request(request),
+            false => PermissionFiled::Yes,
         }
     }
 

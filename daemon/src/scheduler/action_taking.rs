@@ -1,5 +1,5 @@
 //! The taking of one signed action: its documents are read, its signature is judged, and only then
-//! is a file moved or placed. All documents of an action are judged before the first is moved.
+//! is a file placed. All documents of an action are judged before the first is placed.
 
 use model::{StandingReference, UtcTime};
 use policies::{
@@ -11,7 +11,9 @@ use spool::{
     StandingState,
 };
 
+use super::draft_signals::DraftSignals;
 use crate::rules::DaemonRules;
+use crate::system;
 
 /// The host, as the taking of an action uses it.
 pub(super) struct ActionTaking<'a> {
@@ -25,6 +27,10 @@ pub(super) struct ActionTaking<'a> {
     pub(super) orders_until: UtcTime,
     /// The documents of the last actions.
     pub(super) marks: &'a mut SignedActionMarks,
+    pub(super) signals: &'a DraftSignals,
+    /// Set when an order was given or answered. It must not be given later: its signer has learned
+    /// the answer.
+    pub(super) is_order_spent: bool,
 }
 
 /// The end of an action.
@@ -84,19 +90,23 @@ impl ActionTaking<'_> {
         drafts.check_removable()?;
         let mut found = Vec::new();
         for ActionDocument { target, .. } in action.terms().documents() {
+            self.begin_step(&drafts, target);
             match drafts.read_draft(target)? {
                 Some(draft) => found.push(draft),
                 None => return Ok(Err(format!("{target}: not a draft any more"))),
             }
         }
+        // To read a draft may have taken long.
+        self.now = system::now();
         let bytes: Vec<Vec<u8>> = found.iter().map(|draft| draft.bytes.clone()).collect();
         let counted = match self.count(action, &bytes) {
             Ok(counted) => counted,
             Err(why) => return Ok(Err(why)),
         };
-        self.approved.check_signed(&drafts, counted.documents())?;
-        // Durable before the first is placed: what was taken once is not taken again.
-        self.marks.mark(action.terms(), self.now)?;
+        self.approved.check_signed(&drafts, counted.documents(), self.input_bytes_max())?;
+        // Durable before the first is placed: what was taken once is not taken again. The check of
+        // the inputs may have taken long too.
+        self.marks.mark(action.terms(), system::now())?;
         Ok(self.move_drafts(&drafts, counted.documents(), &found)?.map(|()| signer_of(&counted)))
     }
 
@@ -108,9 +118,10 @@ impl ActionTaking<'_> {
         found: &[SignedDraft],
     ) -> ActionStep<()> {
         for (index, (document, draft)) in documents.iter().zip(found).enumerate() {
-            let Err(error) = self.approved.take_signed_draft(drafts, document, draft) else {
-                continue;
-            };
+            self.begin_step(drafts, &document.target);
+            let bytes_max = self.input_bytes_max();
+            let taken = self.approved.take_signed_draft(drafts, document, draft, bytes_max);
+            let Err(error) = taken else { continue };
             for CountedDocument { target, .. } in documents.iter().skip(index) {
                 self.marks.take_back(target);
             }
@@ -169,7 +180,9 @@ impl ActionTaking<'_> {
         if kind == SignedActionKind::Cancel {
             self.mark_restriction(action);
         }
-        Ok(match self.approved.give_order(&target.file_name(), order)? {
+        let given = self.approved.give_order(&target.file_name(), order)?;
+        self.is_order_spent = true;
+        Ok(match given {
             GivenOrder::Placed => Ok(signer_of(&counted)),
             GivenOrder::NotQueued => Err(format!("{target}: no such waiting request")),
             GivenOrder::Cancelled => {
@@ -177,6 +190,17 @@ impl ActionTaking<'_> {
                 Err(format!("{target}: already cancelled, which cannot be undone; help: {help}"))
             }
         })
+    }
+
+    /// Notes the draft that is used next.
+    fn begin_step(&self, drafts: &Inbox, target: &ActionTarget) {
+        let path = drafts.path().join(target.file_name());
+        self.signals.begin_step(path.display().to_string());
+    }
+
+    /// Returns the most bytes of the inputs of a draft. Policy would refuse a request with more.
+    fn input_bytes_max(&self) -> u64 {
+        self.rules.policy.ceilings().input_bytes
     }
 
     /// Marks the documents of an action that can only restrict, and so must not wait for its mark.

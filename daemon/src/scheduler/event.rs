@@ -20,6 +20,14 @@ pub(super) enum LoopEvent {
     Probed(ProbeResult),
     /// The thread that tries accelerators has ended; true if it tried one.
     AcceleratorsTried(bool),
+    /// The thread of drafts has placed files in `approved/`.
+    DraftsTaken,
+    /// The thread of drafts goes on after a step that was late.
+    DraftsAnswered,
+    /// The thread of drafts has found other keys. Only the event loop replaces the rules.
+    TrustChanged,
+    /// The thread of drafts has panicked.
+    DraftThreadDied,
 }
 
 /// The present result for one file in `approved/`.

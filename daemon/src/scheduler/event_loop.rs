@@ -93,6 +93,7 @@ impl EventLoop<'_, '_> {
 
     fn step(&mut self) -> Result<(), DaemonError> {
         let now = Instant::now();
+        self.report_draft_delay(now);
         if now >= self.next_rescan {
             self.next_rescan = now + self.loop_config.scan_interval;
             self.scan_wanted = true;
@@ -139,6 +140,8 @@ impl EventLoop<'_, '_> {
         let is_full = self.host.shortage.reason().is_some();
         let mut next = self.next_rescan.min(self.next_cleanup);
         next = self.fitness.due().map_or(next, |due| next.min(due));
+        let late = self.draft_delay.due(self.draft_signals.step().as_ref());
+        next = late.map_or(next, |late| next.min(late));
         if is_full || self.scan_wanted {
             next = next.min(if is_full { self.next_space_check } else { self.next_scan });
         }
@@ -156,9 +159,17 @@ impl EventLoop<'_, '_> {
                 // Before the look: a change during the look causes another one.
                 self.has_queued_event.store(false, Ordering::SeqCst);
                 self.empty_listing = None;
-                self.drafts.has_changed = true;
                 self.scan_wanted = true;
             }
+            LoopEvent::DraftsTaken => {
+                self.empty_listing = None;
+                self.scan_wanted = true;
+            }
+            // Each step of the loop compares the steps of the thread.
+            LoopEvent::DraftsAnswered => {}
+            // An unreadable trust store is reported at admission.
+            LoopEvent::TrustChanged => self.scan_wanted |= self.renew_trust().is_ok(),
+            LoopEvent::DraftThreadDied => self.fail(DaemonError::WorkerDied),
             LoopEvent::Reload => {
                 let reloaded = self.reload().and_then(|()| self.probe());
                 match reloaded.and_then(|()| self.try_accelerators()) {

@@ -13,11 +13,11 @@ use ::model::UtcTime;
 use notify::RecommendedWatcher;
 use spool::{DaemonState, Inbox, OperatorOrder};
 
+use super::draft_delay::{DraftDelay, DraftNotice};
+use super::draft_signals::DraftSignals;
 use super::event::LoopEvent;
 use super::fitness::HostFitness;
-use super::model::{
-    EmptyListing, FileIdentity, LoopConfig, SignedActions, StandingDrafts, StopState, WorkerControl,
-};
+use super::model::{EmptyListing, FileIdentity, LoopConfig, StopState, WorkerControl};
 use super::publisher::{LoopSnapshot, StatusPublisher};
 use super::window::SubmissionWindow;
 use crate::held_requests::{DecisionDigest, HeldRequests, SubmissionStamp};
@@ -46,8 +46,9 @@ pub(super) struct EventLoop<'scope, 'env> {
     pub(super) ignored: BTreeMap<String, FileIdentity>,
     /// While it is unchanged, a rescan need not list the directory.
     pub(super) empty_listing: Option<EmptyListing>,
-    pub(super) drafts: StandingDrafts,
-    pub(super) signed: SignedActions,
+    /// Of the thread that alone uses `signed/` and `drafts/`.
+    pub(super) draft_signals: Arc<DraftSignals>,
+    pub(super) draft_delay: DraftDelay,
     pub(super) scan_wanted: bool,
     /// Listing a large directory must leave time for other work.
     pub(super) next_scan: Instant,
@@ -78,6 +79,7 @@ impl EventLoop<'_, '_> {
     /// Begins to drain: nothing more is started, and running requests finish.
     pub(super) fn stop(&mut self) {
         self.host.shortage.forbid_waiting();
+        self.draft_signals.stop();
         if self.stop_state.stopped_at.set(Instant::now()).is_ok() {
             log_event::log(LogEvent::Draining, &LogEventFields::default());
             self.host.progress.metrics.admission(Some(AdmissionStopReason::Drain));
@@ -106,6 +108,16 @@ impl EventLoop<'_, '_> {
             let fields =
                 LogEventFields { request: spool::stem_of(name), ..LogEventFields::default() };
             log_event::log(LogEvent::Cancelled, &fields);
+        }
+    }
+
+    /// Logs once that the thread of drafts is late, and once that it goes on.
+    pub(super) fn report_draft_delay(&mut self, now: Instant) {
+        let step = self.draft_signals.step();
+        match self.draft_delay.notice(step.as_ref(), now) {
+            Some(DraftNotice::Late(text)) => tracing::warn!("{text}"),
+            Some(DraftNotice::Over(text)) => tracing::info!("{text}"),
+            None => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! The scheduler: takes submissions, several at once and fairly between submitters, until the
-//! daemon is stopped. The event loop runs nothing itself; a worker takes each request to its end.
+//! daemon is stopped. The event loop runs nothing itself; a worker takes each request to its end. A
+//! thread of its own uses the directories in which agents and the console write.
 //!
 //! The directory is authoritative. It is listed after the watch is set, after every inotify event,
 //! and at an interval. The memory kept between two looks is bounded for any number of files.
@@ -7,6 +8,9 @@
 mod accelerators;
 mod action_taking;
 mod admit;
+mod draft_delay;
+mod draft_signals;
+mod draft_thread;
 mod event;
 mod event_loop;
 mod finish;
@@ -36,13 +40,14 @@ use std::time::Instant;
 use spool::Inbox;
 
 pub use self::model::LoopConfig;
-use self::model::{SignedActions, StandingDrafts, StopState};
+use self::model::StopState;
 use crate::environments;
 use crate::held_requests::HeldRequests;
 use crate::metrics::MetricsSettings;
 use crate::model::DaemonError;
 use crate::state::Daemon;
-use crate::system;
+use draft_delay::DraftDelay;
+use draft_thread::DraftThreadHandle;
 use fitness::HostFitness;
 use loop_state::EventLoop;
 use publisher::StatusPublisher;
@@ -76,6 +81,7 @@ impl DaemonService {
     /// [`DaemonError`]: the daemon's own disk or key failed; nothing more was admitted.
     pub fn run(self) -> Result<(), DaemonError> {
         let Self { host, dropbox, loop_config, config, metrics } = self;
+        let (host, dropbox) = (Arc::new(host), Arc::new(dropbox));
         environments::create_store(&host.environments);
         let publisher = StatusPublisher::new(&host, metrics)?;
         let now = AtomicBool::new(false);
@@ -86,15 +92,17 @@ impl DaemonService {
         };
         let (send, events) = channel();
         watch::listen_for_signals(send.clone())?;
+        let hinted = Arc::new(AtomicBool::new(false));
+        let ends = (send.clone(), Arc::clone(&hinted));
+        let drafts = DraftThreadHandle::start(Arc::clone(&host), Arc::clone(&dropbox), ends)?;
         let served = thread::scope(|scope| {
-            let hinted = Arc::new(AtomicBool::new(false));
             let watcher = watch::watch(dropbox.path(), send.clone(), Arc::clone(&hinted));
             let now = Instant::now();
             let mut at_work = EventLoop {
                 scope,
                 host: &host,
                 stop_state: &orders,
-                dropbox: Arc::new(dropbox),
+                dropbox,
                 watcher,
                 has_queued_event: hinted,
                 send,
@@ -106,8 +114,8 @@ impl DaemonService {
                 held: HeldRequests::default(),
                 ignored: BTreeMap::new(),
                 empty_listing: None,
-                drafts: StandingDrafts::default(),
-                signed: SignedActions::new(system::now()),
+                draft_signals: Arc::clone(&drafts.signals),
+                draft_delay: DraftDelay::default(),
                 scan_wanted: true,
                 next_scan: now,
                 next_rescan: now,
@@ -123,6 +131,7 @@ impl DaemonService {
             at_work.serve(&events)
         });
         host.end_prewarmed();
+        drafts.finish(&host);
         served
     }
 }

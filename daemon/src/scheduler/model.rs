@@ -1,4 +1,4 @@
-//! Types that the event loop and its workers share.
+//! Types that the threads of the scheduler share.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

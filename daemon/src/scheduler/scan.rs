@@ -42,8 +42,7 @@ impl EventLoop<'_, '_> {
             // The next rescan tries again.
             return Ok(());
         }
-        self.take_signed_actions();
-        self.take_standing_drafts();
+        self.draft_signals.wake();
         let dropbox = Arc::clone(&self.dropbox);
         let changed_at = dropbox.changed_at()?;
         if self.is_still_empty(changed_at) {

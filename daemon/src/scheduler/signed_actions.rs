@@ -2,7 +2,6 @@
 //! action is taken here if its signature counts, by the rules of submitted files; it has no other
 //! right. A look at `signed/` is limited, and the next one goes on where it ended.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::UtcTime;
@@ -13,12 +12,14 @@ use spool::{
 };
 
 use super::action_taking::{ActionTaking, TakenAction};
-use super::loop_state::EventLoop;
+use super::draft_thread::DraftThread;
+use super::event::LoopEvent;
 use super::watch;
+use crate::rules::DaemonRules;
+use crate::state::TrustRenewal;
 use crate::system;
 
-/// No action is begun in a look that has lasted longer. An action with many drafts takes a part of
-/// a second, and any number of them may be delivered.
+/// No action is begun in a look that has lasted longer: the next look finds the newest first.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(50);
 /// An action waits no longer for a momentary error to end, which others may cause on purpose. No
 /// approval is taken later than this.
@@ -26,7 +27,7 @@ const WAIT_SEC_MAX: i64 = 600;
 /// The time between two attempts to take an action that waits.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-impl EventLoop<'_, '_> {
+impl DraftThread {
     /// Takes the delivered actions, and answers them. An error leaves them in place and stops
     /// nothing else.
     pub(super) fn take_signed_actions(&mut self) {
@@ -43,20 +44,27 @@ impl EventLoop<'_, '_> {
     }
 
     fn look_at_signed_actions(&mut self) -> Result<(), SpoolError> {
+        self.begin_step(&self.host.spool.roots()[1].join("signed"));
         let is_open = self.signed.inbox.as_ref().is_some_and(SignedActionInbox::is_in_place);
         if !is_open {
             self.signed.watcher = None;
             self.signed.inbox = SignedActionInbox::open(self.host.spool.roots()[1])?;
             if let Some(inbox) = &self.signed.inbox {
-                let events = (self.send.clone(), Arc::clone(&self.has_queued_event));
-                self.signed.watcher = watch::watch(inbox.path(), events.0, events.1);
+                let (events, has_queued_event) = self.watch_ends();
+                self.signed.watcher = watch::watch(inbox.path(), events, has_queued_event);
             }
         }
         if self.signed.inbox.is_none() {
             return Ok(());
         }
-        // Without the present keys and a clock that is right, no signature can be judged.
-        if self.renew_trust().is_err() || self.host.clock_floor.check().is_err() {
+        // Without the present keys and a clock that is right, no signature can be judged. The event
+        // loop reports both at admission.
+        let Ok((rules, renewal)) = self.host.present_rules() else { return Ok(()) };
+        if renewal == TrustRenewal::Changed {
+            // The event loop replaces the rules, and has undecided requests decided again.
+            self.send(LoopEvent::TrustChanged);
+        }
+        if self.host.clock_floor.check().is_err() {
             return Ok(());
         }
         if self.signed.marks.is_none() {
@@ -64,65 +72,78 @@ impl EventLoop<'_, '_> {
         }
         let Some(inbox) = &mut self.signed.inbox else { return Ok(()) };
         let SignedActionLook { actions, is_complete } = inbox.look(system::now())?;
-        self.scan_wanted |= !is_complete;
-        self.answer_actions(actions)
+        if !is_complete {
+            self.look_again_in(Duration::ZERO);
+        }
+        self.answer_actions(actions, &rules)
     }
 
     /// Answers each action, unless it waits. Returns the first error of all.
-    fn answer_actions(&mut self, mut actions: Vec<DeliveredAction>) -> Result<(), SpoolError> {
+    fn answer_actions(
+        &mut self,
+        mut actions: Vec<DeliveredAction>,
+        rules: &DaemonRules,
+    ) -> Result<(), SpoolError> {
         self.signed.waiting.retain(|stem| actions.iter().any(|it| it.stem == *stem));
         actions.sort_by_key(|action| self.signed.rank(&action.stem));
         let (begun, mut refusals, mut failure) = (Instant::now(), Vec::new(), None);
         for DeliveredAction { stem, delivered, content } in actions {
-            if begun.elapsed() > LOOK_TIME_MAX {
-                self.scan_wanted = true;
+            if self.signals.is_stopped() || begun.elapsed() > LOOK_TIME_MAX {
+                self.look_again_in(Duration::ZERO);
                 break;
             }
-            let answer = match content.and_then(|bytes| self.take_action(&bytes)) {
+            let answer = match content.and_then(|bytes| self.take_action(&bytes, rules)) {
                 Ok(answer) => answer,
                 // It stays and delays no other action.
                 Err(error) if error.is_momentary() && !is_overdue(delivered) => {
                     self.signed.defer(stem);
-                    self.next_rescan = self.next_rescan.min(Instant::now() + RETRY_INTERVAL);
+                    self.look_again_in(RETRY_INTERVAL);
                     failure.get_or_insert(error);
                     continue;
                 }
                 Err(error) => refusal_of(&error),
             };
             refusals.extend(answer.reason.clone());
-            if let Some(inbox) = &self.signed.inbox
-                && let Err(error) = inbox.answer(&stem, &answer)
-            {
-                failure.get_or_insert(error);
+            if let Some(inbox) = &self.signed.inbox {
+                self.begin_step(&inbox.path().join(format!("{stem}.action")));
+                failure = failure.or(inbox.answer(&stem, &answer).err());
             }
         }
         log_refusals(&refusals);
         failure.map_or(Ok(()), Err)
     }
 
-    fn take_action(&mut self, bytes: &[u8]) -> Result<SignedActionAnswer, SpoolError> {
+    fn take_action(
+        &mut self,
+        bytes: &[u8],
+        rules: &DaemonRules,
+    ) -> Result<SignedActionAnswer, SpoolError> {
         let action = match SignedAction::parse(bytes) {
             Ok(action) => action,
             Err(error) => return Ok(SignedActionAnswer::refused(&error.to_string())),
         };
-        let rules = self.host.rules();
         let (terms, orders_until) = (action.terms(), self.signed.orders_until(action.terms()));
         let Some(marks) = &mut self.signed.marks else {
             return Ok(SignedActionAnswer::refused("the daemon is not ready; help: try again"));
         };
         let mut taking = ActionTaking {
             spool: &self.host.spool,
-            approved: &self.dropbox,
-            rules: &rules,
+            approved: &self.approved,
+            rules,
             origin: self.host.log.origin(),
             now: system::now(),
             orders_until,
             marks,
+            signals: &self.signals,
+            is_order_spent: false,
         };
-        Ok(match taking.take(&action)? {
+        let taken = taking.take(&action)?;
+        if taking.is_order_spent {
+            self.signed.note_order(terms, system::now());
+        }
+        Ok(match taken {
             TakenAction::Taken { signer } => {
-                self.signed.note_order(terms, system::now());
-                self.empty_listing = None;
+                self.send(LoopEvent::DraftsTaken);
                 for document in terms.documents() {
                     tracing::info!("{}: {} signed by {signer}", document.target, terms.kind());
                 }

@@ -2,43 +2,48 @@
 //! without an operator. They are then judged like any other submission. A look at `drafts/` is
 //! limited, and the next one goes on where it ended.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use spool::{Inbox, SpoolError};
 
-use super::loop_state::EventLoop;
+use super::draft_thread::DraftThread;
+use super::event::LoopEvent;
 use super::model::StandingDrafts;
 use super::watch;
 
-impl EventLoop<'_, '_> {
+impl DraftThread {
     /// Moves the drafts to `approved/`. An error leaves them in place and stops nothing else.
     pub(super) fn take_standing_drafts(&mut self) {
-        if !self.host.rules().policy.takes_standing_drafts() {
+        let policy = self.host.policy();
+        if !policy.takes_standing_drafts() {
             self.drafts = StandingDrafts::default();
             return;
         }
-        match self.move_drafts() {
+        match self.move_drafts(policy.ceilings().input_bytes) {
             Ok(0) => self.drafts.reported = None,
             Ok(_) => {
                 self.drafts.reported = None;
-                self.empty_listing = None;
+                self.send(LoopEvent::DraftsTaken);
             }
             Err(error) => self.drafts.report(&error),
         }
-        self.scan_wanted |= self.drafts.need_look();
+        if self.drafts.need_look() {
+            self.look_again_in(Duration::ZERO);
+        }
     }
 
-    fn move_drafts(&mut self) -> Result<usize, SpoolError> {
+    fn move_drafts(&mut self, input_bytes_max: u64) -> Result<usize, SpoolError> {
+        let path = self.host.spool.roots()[1].join("drafts");
+        self.begin_step(&path);
         let is_open = self.drafts.directory.as_ref().is_some_and(Inbox::is_in_place);
         if !is_open {
             // Everything that is known is about another directory.
             let reported = self.drafts.reported.take();
             self.drafts = StandingDrafts { reported, ..StandingDrafts::default() };
-            let path = self.host.spool.roots()[1].join("drafts");
             let directory = Inbox::open(&path)?;
             directory.check_removable()?;
-            let events = (self.send.clone(), Arc::clone(&self.has_queued_event));
-            self.drafts.watcher = watch::watch(directory.path(), events.0, events.1);
+            let (events, has_queued_event) = self.watch_ends();
+            self.drafts.watcher = watch::watch(directory.path(), events, has_queued_event);
             self.drafts.directory = Some(directory);
         }
         let StandingDrafts { directory, seen, has_changed, .. } = &mut self.drafts;
@@ -46,7 +51,7 @@ impl EventLoop<'_, '_> {
         if seen.is_pass_over() {
             *has_changed = false;
         }
-        self.dropbox.take_standing_drafts(directory, seen)
+        self.approved.take_standing_drafts(directory, seen, input_bytes_max)
     }
 }
 

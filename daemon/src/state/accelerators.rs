@@ -49,7 +49,8 @@ impl Daemon {
         let state = self.spool.roots()[0];
         let chosen = runtimes::choose_accelerators(&rules.policy, &rules.binaries, state);
         let binaries = Arc::new(chosen);
-        self.replace_rules(DaemonRules { binaries, ..DaemonRules::clone(&rules) });
+        let rules = DaemonRules { binaries, ..DaemonRules::clone(&rules) };
+        self.replace_rules(Arc::new(rules));
     }
 
     fn search<'a>(&'a self, backends: &'a BackendScope) -> RuntimeSearch<'a> {

@@ -2,6 +2,7 @@
 
 mod accelerators;
 mod disk_space;
+mod permission_filing;
 mod publish;
 mod reload;
 
@@ -21,6 +22,7 @@ use crate::capacity::{Capacity, CapacityLimits};
 use crate::clock::ClockFloor;
 use crate::environment_digests::DigestCache;
 use crate::environments::environments_dir;
+use crate::filing_thread::FilingThread;
 use crate::metrics::Metrics;
 use crate::model::DaemonError;
 use crate::permissions::Permissions;
@@ -78,7 +80,9 @@ pub struct Daemon {
     backends: BackendScope,
     rules: RwLock<Arc<DaemonRules>>,
     pub(crate) egress: Option<Egress>,
+    /// Locked for a moment only, because the event loop needs it.
     permissions: Mutex<Option<Permissions>>,
+    filing: Mutex<FilingThread>,
     digests: Mutex<DigestCache>,
     pub(crate) progress: ProgressRegistry,
     /// Set when a sandbox could not be built; cleared by [`Self::take_doubtful`].
@@ -121,6 +125,7 @@ impl Daemon {
             rules: RwLock::new(Arc::new(rules)),
             egress,
             permissions: Mutex::new(permissions),
+            filing: Mutex::default(),
             digests: Mutex::new(digests),
             is_doubtful: AtomicBool::new(false),
         }
@@ -172,8 +177,10 @@ impl Daemon {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn replace_rules(&self, rules: DaemonRules) {
-        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+    /// Only the event loop may call this, or an embedded run: of two threads, one could bring back
+    /// the rules that the other has replaced.
+    pub(crate) fn replace_rules(&self, rules: Arc<DaemonRules>) {
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
     pub(crate) fn permissions(&self) -> MutexGuard<'_, Option<Permissions>> {

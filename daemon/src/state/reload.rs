@@ -46,7 +46,7 @@ impl Daemon {
         let mut digests = self.digests();
         let rules = DaemonRules::new(policy, trust, launcher, search, environments, &mut digests);
         drop(digests);
-        self.replace_rules(rules);
+        self.replace_rules(Arc::new(rules));
         Ok(Ok(()))
     }
 
@@ -64,15 +64,28 @@ impl Daemon {
         places.into_iter().find(|(_, same)| !same).map(|(path, _)| path.as_path())
     }
 
-    /// Reads the trust store again if one of its files has changed.
+    /// Reads the trust store again if one of its files has changed. Only the event loop calls it,
+    /// as [`Self::replace_rules`] says.
     ///
     /// # Errors
     /// The store cannot be read; nothing may be admitted then.
     pub(crate) fn renew_trust(&self) -> Result<TrustRenewal, ConfigError> {
+        let (rules, renewal) = self.present_rules()?;
+        if renewal == TrustRenewal::Changed {
+            self.replace_rules(rules);
+        }
+        Ok(renewal)
+    }
+
+    /// Returns the rules with the trust store as its files are now, and replaces nothing.
+    ///
+    /// # Errors
+    /// The store cannot be read; no signature may be judged then.
+    pub(crate) fn present_rules(&self) -> Result<(Arc<DaemonRules>, TrustRenewal), ConfigError> {
         let rules = self.rules();
-        let Some(trust) = rules.trust.renewed()? else { return Ok(TrustRenewal::Same) };
-        self.replace_rules(DaemonRules { trust: Arc::new(trust), ..DaemonRules::clone(&rules) });
-        Ok(TrustRenewal::Changed)
+        let Some(trust) = rules.trust.renewed()? else { return Ok((rules, TrustRenewal::Same)) };
+        let renewed = DaemonRules { trust: Arc::new(trust), ..DaemonRules::clone(&rules) };
+        Ok((Arc::new(renewed), TrustRenewal::Changed))
     }
 }
 

@@ -222,6 +222,16 @@ fn a_draft_that_needs_no_signature_is_not_submitted_by_its_rejection() {
     let policy = scene::policy("standard", &unsigned);
     let scene = ActionCheckScene { policy, ..ActionCheckScene::new() };
     scene.refuses(&action, from_ref(&whole), "needs no signature of its own");
+    // Its date is in the future, so it is malformed only now.
+    let date = "approved_utc: \"2026-02-09T16:12:00Z\"";
+    for later in ["2026-02-09T17:05:00Z", "9999-12-30T00:00:00Z"] {
+        let later = format!("approved_utc: \"{later}\"");
+        let future = scene::text(&[(date, later.as_str())]).into_bytes();
+        let documents = vec![document(&future, ID)];
+        let terms = super::terms(SignedActionKind::Reject, None, None, documents);
+        let action = sign(&terms, from_ref(&future), &alice());
+        scene.refuses(&action, &[future], "needs no signature of its own");
+    }
     // A draft as agents write it is not complete.
     let one = draft(ID);
     let terms = super::terms(SignedActionKind::Reject, None, None, vec![document(&one, ID)]);

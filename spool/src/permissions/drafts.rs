@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use policies::permissions::OpenPermissionRequest;
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::io::Errno;
 
 use super::error::PermissionStoreError;
@@ -46,6 +46,19 @@ pub(super) fn write_files(
         placed.map_err(SpoolError::io(path, "write the permission request"))?;
     }
     Ok(())
+}
+
+/// Removes the files, as far as they exist.
+pub(super) fn remove_files(drafts: &Path, paths: &[PathBuf]) {
+    for path in paths {
+        let removed = directory_of(drafts, path).and_then(|directory| {
+            let name = path.file_name().unwrap_or_default();
+            Ok(unlinkat(directory, name, AtFlags::empty())?)
+        });
+        if let Err(error) = removed {
+            tracing::warn!("{}: remove: {error}", path.display());
+        }
+    }
 }
 
 /// Opens the directory of a file one component at a time, and makes the missing ones.

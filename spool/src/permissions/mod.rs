@@ -4,6 +4,7 @@
 
 mod drafts;
 mod error;
+mod filing;
 mod journal;
 mod line;
 mod submitted_answer;
@@ -12,7 +13,7 @@ mod trail_writer;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use policies::permissions::{
     AcceptedAnswer, CONTRACT, Contract, Domains, FiledRequest, GrantId, OperationContext,
@@ -24,6 +25,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::SpoolError;
 pub use error::PermissionStoreError;
+pub use filing::{FilingOutcome, FilingStep, OpenFiling, UnwrittenFiling};
 use journal::PermissionTrail;
 pub use submitted_answer::{AnswerDecision, SubmittedAnswer};
 
@@ -31,25 +33,6 @@ pub use submitted_answer::{AnswerDecision, SubmittedAnswer};
 pub struct PermissionStore {
     journal: PermissionTrail,
     terms: PermissionTerms,
-}
-
-/// A permission request that was filed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FilingOutcome {
-    /// Filed now.
-    New(FiledRequest, Vec<PathBuf>),
-    /// Filed before: the same request is still waiting for its answer.
-    Waiting(FiledRequest, Vec<PathBuf>),
-}
-
-impl FilingOutcome {
-    /// Returns the permission request and its files.
-    #[must_use]
-    pub fn parts(&self) -> (&FiledRequest, &[PathBuf]) {
-        match self {
-            Self::New(filed, paths) | Self::Waiting(filed, paths) => (filed, paths),
-        }
-    }
 }
 
 impl PermissionStore {
@@ -86,59 +69,6 @@ impl PermissionStore {
         let blocked = found.values().find(|found| !matches!(found, ToolFinding::Granted(_)));
         let found = blocked.or(found.values().next()).copied();
         Ok(found.unwrap_or(ToolFinding::Missing))
-    }
-
-    /// Files a permission request below `drafts`, once while it is open and its files exist.
-    ///
-    /// # Errors
-    /// None of it can be requested, or an I/O error.
-    pub fn file_request(
-        &mut self,
-        source: &PermissionSource,
-        calls: &PermissionCalls,
-        moment: &OperationContext,
-        drafts: &Path,
-    ) -> Result<FilingOutcome, PermissionStoreError> {
-        let (nonce, terms) = (random_nonce()?, self.terms.clone());
-        self.journal.with_exclusive_lock(|journal| {
-            let mut gone = None;
-            let requested = match journal.register().plan_request(source, calls, moment.now)? {
-                RequestPlan::AlreadyOpen(ask) => {
-                    let paths = drafts::paths(drafts, ask);
-                    if drafts::all_exist(&paths) {
-                        return Ok(FilingOutcome::Waiting(
-                            FiledRequest { ask: ask.clone(), file: None },
-                            paths,
-                        ));
-                    }
-                    gone = Some(ask.id.clone());
-                    calls.only(|tool| ask.tools.iter().any(|it| it.tool == *tool))
-                }
-                RequestPlan::New(calls) => calls,
-            };
-            if let Some(request) = gone {
-                journal.append_change(
-                    PermissionChange::Withdrawn { request },
-                    moment,
-                    moment.by.clone(),
-                )?;
-            }
-            let (ask, bytes) =
-                PermissionRequestFile::build(source, &requested, &terms, moment, nonce);
-            let paths = drafts::paths(drafts, &ask);
-            journal.append_change(
-                PermissionChange::Filed(ask.clone()),
-                moment,
-                moment.by.clone(),
-            )?;
-            if let Err(error) = drafts::write_files(drafts, &paths, &bytes) {
-                // The request cannot be answered without its file, so it is withdrawn.
-                let withdrawn = PermissionChange::Withdrawn { request: ask.id };
-                journal.append_change(withdrawn, moment, moment.by.clone())?;
-                return Err(error);
-            }
-            Ok(FilingOutcome::New(FiledRequest { ask, file: Some(bytes) }, paths))
-        })
     }
 
     /// Revokes one grant by its id.

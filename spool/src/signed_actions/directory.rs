@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Dir, OFlags, unlinkat};
 use rustix::io::Errno;
 
 use super::listing::{self, ActionListing, ListedName};
-use crate::beneath::{AllowedLinks, open_beneath, read_bounded};
+use crate::beneath::{open_beneath, read_unlocked};
 use crate::error::SpoolError;
 use crate::inbox::Inbox;
 
@@ -186,8 +186,7 @@ impl SignedActionInbox {
             Err(Errno::LOOP) => Err(SpoolError::FileKind { path, kind: "a symbolic link" }),
             Err(Errno::NXIO) => Err(SpoolError::FileKind { path, kind: "a socket" }),
             Err(errno) => Err(SpoolError::errno(&path, "open")(errno)),
-            Ok(file) => read_bounded(&file, &path, SIGNED_ACTION_BYTES_MAX, AllowedLinks::One)
-                .map(|(bytes, _)| bytes),
+            Ok(file) => read_unlocked(&file, &path, SIGNED_ACTION_BYTES_MAX),
         };
         DeliveredAction { stem, delivered: UtcTime::from_unix(changed_sec), content }
     }

@@ -2,7 +2,7 @@
 //! `<stem>.action`, placed by a rename. Nothing in it is followed or trusted. The answer to each is
 //! `<stem>.answer`. Without the directory nothing can be delivered.
 //!
-//! The event loop waits for a look, so a look must never do more than its limits allow.
+//! A look must never do more than its limits allow.
 
 mod answer;
 mod directory;

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "files of a test")]
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
 use super::input_tree::{ENTRIES_MAX, LEVELS_MAX, check_inputs};
@@ -10,6 +11,8 @@ use super::*;
 
 const USE: &str = "---\nx-standing: \"SA\"\n---\n";
 const OTHER: &str = "---\npurpose: \"x\"\n---\nx-standing: \"SA\"\n";
+const INPUT_BYTES_MAX: u64 = 1000;
+const SHA256: &str = "d287bb7f9d15abdc5b6e98536263815744b6ef21c8f3c839fc434ca70d8efe99";
 
 struct DraftScene {
     top: PathBuf,
@@ -49,7 +52,7 @@ impl DraftScene {
     }
 
     fn take(&self, seen: &mut SeenDrafts) -> Result<usize, SpoolError> {
-        self.approved.take_standing_drafts(&self.drafts, seen)
+        self.approved.take_standing_drafts(&self.drafts, seen, INPUT_BYTES_MAX)
     }
 
     /// Returns the number of looks until all drafts were looked at, and of moved drafts.
@@ -130,7 +133,8 @@ fn the_check_of_inputs_is_limited() {
     let scene = DraftScene::new("work");
     let check = |slug: &str| {
         let mut work = InputTreeWork::default();
-        let (name, bounds) = (format!("{}.inputs", stem(slug)), InputTreeBounds::STANDING);
+        let name = format!("{}.inputs", stem(slug));
+        let bounds = InputTreeBounds::standing(INPUT_BYTES_MAX);
         let checked = check_inputs(&scene.drafts, &name, bounds, &mut work);
         (checked.is_ok(), work.names, work.directories)
     };
@@ -141,4 +145,74 @@ fn the_check_of_inputs_is_limited() {
     assert_eq!(check("missing"), (true, 0, 0));
     fs::write(scene.drafts.path().join(format!("{}.inputs", stem("file"))), "").unwrap();
     assert_eq!(check("file"), (true, 0, 0));
+}
+
+/// An agent can hold the lock of a file of its own, so none of them gets into `approved/`.
+#[test]
+fn a_draft_is_taken_as_new_files() {
+    let scene = DraftScene::new("new");
+    scene.add_inputs("use", 1, 1);
+    let inputs = scene.drafts.path().join(format!("{}.inputs", stem("use")));
+    symlink("d/0", inputs.join("link")).unwrap();
+    scene.add("use", USE);
+    let inode = |inbox: &Inbox, name: &str| {
+        let path = inbox.path().join(format!("{}{name}", stem("use")));
+        fs::symlink_metadata(path).unwrap().ino()
+    };
+    let names = [".md", ".inputs", ".inputs/d", ".inputs/d/0", ".inputs/link"];
+    let before = names.map(|name| inode(&scene.drafts, name));
+    // The copy of a killed daemon is replaced.
+    let hidden = scene.approved.path().join(format!(".{}.inputs.draft", stem("use")));
+    fs::create_dir(&hidden).unwrap();
+    fs::write(hidden.join("half"), "").unwrap();
+    assert_eq!(scene.pass(&mut SeenDrafts::default()).1, 1);
+    let after = names.map(|name| inode(&scene.approved, name));
+    assert!(before.iter().all(|inode| !after.contains(inode)), "{before:?} {after:?}");
+    let link = scene.approved.path().join(format!("{}.inputs/link", stem("use")));
+    assert_eq!(fs::read_link(link).unwrap().to_str(), Some("d/0"));
+    assert!(!hidden.exists());
+    assert_eq!(fs::read_dir(scene.drafts.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn inputs_of_too_many_bytes_stay() {
+    let scene = DraftScene::new("bytes");
+    for (slug, bytes) in [("fits", INPUT_BYTES_MAX), ("large", INPUT_BYTES_MAX + 1)] {
+        scene.add_inputs(slug, 0, 0);
+        let inputs = scene.drafts.path().join(format!("{}.inputs", stem(slug)));
+        fs::write(inputs.join("data"), vec![b'x'; usize::try_from(bytes).unwrap()]).unwrap();
+        scene.add(slug, USE);
+    }
+    let mut seen = SeenDrafts::default();
+    let error = scene.take(&mut seen).unwrap_err().to_string();
+    assert!(error.contains(", 1000 bytes, or "), "{error}");
+    assert_eq!(["fits", "large"].map(|slug| scene.is_approved(slug)), [true, false]);
+    assert_eq!(scene.pass(&mut seen).1, 0, "it is reported once");
+}
+
+/// Policy may list the daemon's user as an approver, and a copy belongs to that user.
+#[test]
+fn a_request_without_a_standing_approval_is_known() {
+    let text = format!(
+        "---\nrequest_type: tool_request\nschema_version: 1\nrequest_id: \"{id}\"\n\
+         created_utc: \"2026-02-09T16:05:01Z\"\nrequested_by: \"human\"\n\
+         approved_by: \"tester\"\napproved_utc: \"2999-02-09T16:05:01Z\"\n\
+         purpose: \"A test.\"\nlanguage: \"python\"\nnetwork: \"none\"\n\
+         network_allowlist: []\ncpu_limit: \"1\"\nmemory_limit_mb: 256\ntime_limit_sec: 20\n\
+         inputs:\n  - name: \"script.py\"\n    sha256: \"{sha256}\"\noutputs_expected: []\n\
+         constraints:\n  - \"No network unless allowlisted\"\n  - \"No writes outside /out\"\n  \
+         - \"No persistence\"\n---\n\n# A test\n\n## Command\n\npython script.py\n\n\
+         ## Input Files\n\n- /in/script.py\n\n## Output Expectations\n\nNone.\n\n\
+         ## Risk Assessment\n\n- Risk level: low\n- Justification: it is a test.\n\
+         - Data sensitivity: public\n- Network rationale: none\n",
+        id = stem("other"),
+        sha256 = SHA256,
+    );
+    let is_other =
+        |text: &str| is_other_request(text.as_bytes().to_vec(), &format!("{}.md", stem("other")));
+    assert!(is_other(&text), "its date is in the future, and will not be for ever");
+    assert!(!is_other(&text.replacen("purpose", "x-unknown", 1)), "it can never run");
+    let reference = format!("x-standing: \"SA-20260209-160501Z-one@sha256:{SHA256}\"\n");
+    let with_use = text.replacen("constraints:", &format!("{reference}constraints:"), 1);
+    assert!(!is_other(&with_use));
 }

@@ -6,5 +6,6 @@ mod authority;
 mod daemon_approvals;
 mod gate;
 mod permission;
+mod published_uses;
 mod signed_actions;
 mod standing;

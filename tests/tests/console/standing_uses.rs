@@ -39,6 +39,13 @@ fn uses_are_published_and_shown_until_the_revocation() {
     let mode = |path| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&file), mode(&document));
 
+    let spool = scene.service.spool();
+    let spool = spool.to_str().unwrap();
+    let words = ["standing", "uses", &standing.id, "--spool", spool, "--format", "json"];
+    let listed = bench.toolexec(words).json_lines();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    assert_eq!((&listed[1]["use"], &listed[1]["begun_utc"]), (&2.into(), &times[1]), "{listed:?}");
+
     // A new daemon publishes the same from its ledger.
     scene.service.signal("TERM");
     scene.service.wait();

@@ -29,7 +29,7 @@ fn call(command: &str) -> String {
 }
 
 /// Runs a command with this text on stdin.
-fn with_input(command: &mut Command, input: &[u8]) -> CliOutput {
+pub(crate) fn with_input(command: &mut Command, input: &[u8]) -> CliOutput {
     let begun = Instant::now();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -57,13 +57,13 @@ fn answer(output: &CliOutput) -> (String, String) {
 }
 
 /// Makes a spool in which the daemon has published a standing approval.
-fn spool_with_standing(bench: &Bench) -> (PathBuf, SavedStanding) {
+pub(crate) fn spool_with_standing(bench: &Bench) -> (PathBuf, SavedStanding) {
     let standing = bench.scratch().dir("spool/public/standing");
     let saved = StandingText::of_script(SCRIPT).save(&standing);
     (bench.scratch().path().join("spool"), saved)
 }
 
-fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! Writing, linting and explaining requests, at a shell and through MCP, and the set-up of coding
 //! agents.
 
+mod agent_hooks;
 mod bad_input;
 mod diagnostics;
 mod draft;

@@ -22,13 +22,37 @@ struct AgentConfig {
     before: &'static str,
 }
 
-/// The file with the MCP server, for each agent.
-const CONFIGS: [AgentConfig; 5] = [
+/// The files with the MCP server and with the hook, for each agent.
+const CONFIGS: [AgentConfig; 9] = [
     AgentConfig {
         agent: "claude-code",
         project: ".mcp.json",
         home: ".claude.json",
         before: "{\n    \"mcpServers\": {\n        \"other\": { \"command\": \"x\" }\n    }\n}",
+    },
+    AgentConfig {
+        agent: "claude-code",
+        project: ".claude/settings.json",
+        home: ".claude/settings.json",
+        before: "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      1\n    ]\n  }\n}\n",
+    },
+    AgentConfig {
+        agent: "codex",
+        project: ".codex/hooks.json",
+        home: ".codex/hooks.json",
+        before: "{}\n",
+    },
+    AgentConfig {
+        agent: "vscode",
+        project: ".github/hooks/toolexec.json",
+        home: ".copilot/hooks/toolexec.json",
+        before: "{\n    \"hooks\": {\n        \"Stop\": []\n    }\n}\n",
+    },
+    AgentConfig {
+        agent: "cursor",
+        project: ".cursor/hooks.json",
+        home: ".cursor/hooks.json",
+        before: "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [{\"command\": \"x\"}]\n  }\n}\n",
     },
     AgentConfig {
         agent: "codex",
@@ -144,7 +168,7 @@ fn files_of_the_user_are_in_the_home_or_where_a_variable_says() {
     let mut command = bench.command("toolexec");
     command.args(["setup", "codex", "--write"]).env("CODEX_HOME", &place);
     CliOutput::of(&mut command).assert_code(0);
-    assert_eq!(list(&place), ["config.toml"]);
+    assert_eq!(list(&place), ["config.toml", "hooks.json"]);
 }
 
 #[test]
@@ -295,6 +319,8 @@ fn wrong_options_change_nothing() {
         &["codex", "--user", "--project", "."],
         &["cursor", "--project", "missing", "--write"],
         &["cursor", "--hook", "allow"],
+        &["codex", "--hook", "ask", "--write"],
+        &["gemini", "--hook", "ask", "--write"],
     ] {
         bench.toolexec([&["setup"][..], words].concat()).assert_code(3);
     }

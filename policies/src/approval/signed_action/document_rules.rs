@@ -49,7 +49,9 @@ fn check_rejection(
     document: &CountedDocument,
     evidence: &SignedActionEvidence<'_>,
 ) -> Result<(), SignedActionRefusal> {
-    let Ok(request) = read_request(document, evidence.now) else { return Ok(()) };
+    // A date in the future makes a draft malformed only now, so all times have passed here.
+    let at_last = UtcTime::from_unix(i64::MAX);
+    let Ok(request) = read_request(document, at_last) else { return Ok(()) };
     let (_, _, min) = requirements(&request, evidence.policy);
     if min > 0 && request.standing().is_none() {
         return Ok(());

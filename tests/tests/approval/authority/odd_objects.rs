@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use toolexec_tests::{Bench, CliOutput, RequestText, list, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, HeldLock, RequestText, list, ssh_keygen_works};
 
 use super::host::{AuthorityHost, CORE_DRAFTS, of_agent, plain};
 
@@ -65,6 +65,34 @@ fn drafts_that_are_in_the_way_hold_the_request_and_no_link_is_followed() {
     host.service.record_of(&other.id).assert_outcome("ok");
     fs::remove_file(drafts.join("permissions")).unwrap();
     host.service.wait_for("the question", |_| !host.permission_requests().is_empty());
+    host.answer(&host.permission_request(), &["--grant", "toolexec.run.python"]);
+    host.service.record_of(&request.id).assert_outcome("ok");
+}
+
+/// An agent holds the lock of the directory for ever.
+#[test]
+fn drafts_that_do_not_answer_hold_one_request_and_delay_no_other() {
+    let test = "drafts_that_do_not_answer_hold_one_request_and_delay_no_other";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
+    let drafts = host.service.path("drafts");
+    fs::create_dir_all(&drafts).unwrap();
+    fs::write(drafts.join("agent"), "x").unwrap();
+    let Some(mut held) = HeldLock::of(test, &drafts.join("agent")) else { return };
+    held.rename_to(&drafts.join("agent-2"));
+    let request = host.submit(&of_agent("a", "wf-1"));
+    let notice = "request was not filed: drafts/ does not answer";
+    host.service.wait_for("a notice", |it| it.log().contains(notice));
+    host.assert_held(&request.id, HELD);
+    let other = host.submit(&plain());
+    host.service.record_of(&other.id).assert_outcome("ok");
+    drop(held);
+    host.service.wait_for("the question", |it| it.log().contains("permission requested"));
+    // The file that was written too late is removed again.
+    host.service.wait_for("one file", |_| host.permission_requests().len() == 1);
     host.answer(&host.permission_request(), &["--grant", "toolexec.run.python"]);
     host.service.record_of(&request.id).assert_outcome("ok");
 }

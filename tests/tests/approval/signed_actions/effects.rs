@@ -3,7 +3,8 @@
 use std::fs;
 
 use toolexec_tests::{
-    Bench, CliOutput, RequestText, STANDING_NAMESPACE, StandingText, list, ssh_keygen_works,
+    Bench, CliOutput, RequestText, STANDING_NAMESPACE, SmallDisk, StandingText, list, skip,
+    ssh_keygen_works,
 };
 
 use super::{
@@ -167,6 +168,26 @@ fn an_approval_that_is_not_enough_is_held_for_the_second_approver() {
     let file = scene.service.path(&format!("approved/{}.md.bob.sig", draft.id));
     fs::write(file, signature).unwrap();
     scene.service.record_of(&draft.id).assert_outcome("ok");
+}
+
+/// Then an agent cannot stop the renames in the rest of the spool.
+#[test]
+fn drafts_on_a_file_system_of_their_own_are_taken() {
+    let test = "drafts_on_a_file_system_of_their_own_are_taken";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let mut scene = SignedActionScene::prepare(&bench);
+    let Some(_disk) = SmallDisk::mount(&scene.service.path("drafts"), 8 * 1024) else {
+        return skip(test, "no file system can be mounted here");
+    };
+    scene.service.spawn();
+    scene.still_takes_a_good_action();
+    let drafts = scene.service.path("drafts");
+    scene.service.wait_for("the draft to be removed", |_| list(&drafts) == NOTHING);
+    scene.service.signal("TERM");
+    assert_eq!(scene.service.wait(), Some(0));
 }
 
 #[test]

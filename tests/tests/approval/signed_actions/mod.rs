@@ -11,6 +11,7 @@ mod attacks;
 mod effects;
 mod orders;
 mod replays;
+mod unanswered;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -138,8 +139,10 @@ impl<'a> SignedActionScene<'a> {
         let draft = without_approval(&filled);
         fs::remove_file(&path).unwrap();
         if inputs.exists() {
-            let name = inputs.file_name().unwrap();
-            fs::rename(&inputs, self.service.path("drafts").join(name)).unwrap();
+            // `drafts/` may be on a file system of its own.
+            let mut command = Command::new("mv");
+            command.arg(&inputs).arg(self.service.path("drafts"));
+            CliOutput::of(&mut command).assert_code(0);
         }
         self.place_draft(&id, &draft);
         PlacedDraft { id, draft, filled }

@@ -18,13 +18,17 @@ impl SignedActionScene<'_> {
     }
 
     /// Submits a signed request beside the console, as an operator does.
-    fn submit(&self, request: &RequestText) -> SavedRequest {
+    pub(super) fn submit(&self, request: &RequestText) -> SavedRequest {
         let saved = self.bench.save(request);
+        self.sign_and_submit(&saved);
+        saved
+    }
+
+    fn sign_and_submit(&self, saved: &SavedRequest) {
         let mut command = Command::new("ssh-keygen");
         command.args(["-q", "-Y", "sign", "-n", APPROVE, "-f"]).arg(&self.key).arg(&saved.path);
         CliOutput::of(&mut command).assert_code(0);
-        self.service.submit_saved(&saved).assert_code(0);
-        saved
+        self.service.submit_saved(saved).assert_code(0);
     }
 }
 
@@ -80,6 +84,30 @@ fn a_signed_order_holds_releases_and_cancels() {
         "no such waiting request",
     );
     assert_eq!(list(&scene.service.path("approved")), super::NOTHING);
+}
+
+/// Its signer has learned that it had no effect.
+#[test]
+fn an_order_that_was_answered_as_not_waiting_is_not_given_later() {
+    if !ssh_keygen_works("an_order_that_was_answered_as_not_waiting_is_not_given_later") {
+        return;
+    }
+    let bench = Bench::new();
+    let scene = SignedActionScene::start(&bench);
+    let saved = bench.save(&RequestText::python("print('ran')"));
+    let release = scene.order("release", &saved.id, &next_second());
+    scene.refuses("early", &release, "no such waiting request");
+    // Another person holds the request when it is queued.
+    let hold = scene.service.path(&format!("approved/{}.md.hold", saved.id));
+    fs::write(&hold, "").unwrap();
+    scene.sign_and_submit(&saved);
+    let held = scene.service.path(&format!("public/held/{}.md.json", saved.id));
+    scene.service.wait_for("the request to be held", |_| held.exists());
+    scene.refuses("again", &release, "is not after");
+    assert!(hold.exists());
+    assert!(scene.service.records().is_empty());
+    scene.takes("anew", &scene.order("release", &saved.id, &next_second()));
+    scene.service.record_of(&saved.id).assert_outcome("ok");
 }
 
 #[test]

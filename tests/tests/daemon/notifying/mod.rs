@@ -8,6 +8,7 @@
 
 mod confined;
 mod failing;
+mod limits;
 mod receiver;
 mod scene;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::WaitingScene;
-use toolexec_tests::{Bench, list, ssh_keygen_works};
+use toolexec_tests::{Bench, HeldLock, list, ssh_keygen_works};
 
 /// More directories within each other than the inputs of a draft may have.
 const LEVELS: usize = 40;
@@ -82,4 +82,28 @@ fn many_other_drafts_do_not_prevent_a_use() {
     scene.service.record_of(&request.id).assert_outcome("ok");
     assert_eq!(list(&drafts).len(), OTHERS);
     scene.assert_uses(1);
+}
+
+/// An agent holds the lock of the directory for ever.
+#[test]
+fn drafts_that_do_not_answer_delay_no_submission() {
+    let test = "drafts_that_do_not_answer_delay_no_submission";
+    if !ssh_keygen_works(test) {
+        return;
+    }
+    let bench = Bench::new();
+    let (scene, drafts) = start(&bench);
+    fs::write(drafts.join("agent"), "x").unwrap();
+    let Some(mut held) = HeldLock::of(test, &drafts.join("agent")) else { return };
+    held.rename_to(&drafts.join("agent-2"));
+    scene.service.signal("HUP");
+    scene.service.wait_for("a notice", |it| it.log().contains("drafts: no answer for 10 s"));
+    let request = scene.use_of(1);
+    scene.place(&request, &scene.service.path("approved"));
+    scene.service.record_of(&request.id).assert_outcome("ok");
+    drop(held);
+    let request = scene.use_of(1);
+    scene.place(&request, &drafts);
+    scene.service.record_of(&request.id).assert_outcome("ok");
+    scene.assert_uses(2);
 }

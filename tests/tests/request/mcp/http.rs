@@ -34,7 +34,7 @@ impl McpHttpServer {
     }
 
     /// Returns the address and the path.
-    fn address_and_path(&self) -> (&str, &str) {
+    pub(super) fn address_and_path(&self) -> (&str, &str) {
         let rest = self.url.strip_prefix("http://").unwrap();
         rest.split_at(rest.find('/').unwrap())
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use validator::{Severity, StandingApproval, Violation, command_words, shell_words};
 
 use super::fitting::{FittingUse, fitting_use};
+use crate::commands::agent::model::{HookForm, HookRules};
 
 /// Limit of the standing approvals, and of the violations, that an answer names.
 const NAMED_MAX: usize = 5;
@@ -34,12 +35,25 @@ pub(super) struct HookAnswer {
 
 impl HookAnswer {
     /// Returns the form that the agent reads.
-    pub(super) fn json(&self) -> Value {
-        json!({ "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": self.decision.as_str(),
-            "permissionDecisionReason": self.reason,
-        } })
+    pub(super) fn json(&self, rules: &HookRules) -> Value {
+        let (decision, reason) = (self.decision.as_str(), self.reason.as_str());
+        let output = json!({
+            "hookEventName": rules.event,
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        });
+        match rules.form {
+            HookForm::EventOutput => json!({ "hookSpecificOutput": output }),
+            HookForm::BothOutputs => json!({
+                "hookSpecificOutput": output,
+                "permissionDecision": decision,
+                "permissionDecisionReason": reason,
+            }),
+            HookForm::Decision => json!({ "decision": decision, "reason": reason }),
+            HookForm::Permission => json!({
+                "permission": decision, "user_message": reason, "agent_message": reason,
+            }),
+        }
     }
 }
 

@@ -36,14 +36,15 @@ pub(in crate::commands) fn hook(args: &HookCommand) -> ExitCode {
 }
 
 fn respond(args: &HookCommand) -> Result<(), Failure> {
-    let HookCall::ShellCommand(command) = call::read(&read_call()?)? else { return Ok(()) };
+    let rules = args.coding_agent.hook();
+    let HookCall::ShellCommand(command) = call::read(&read_call()?, rules)? else { return Ok(()) };
     let standing = standing_approvals(args).map_err(|failure| failure.problem());
     let standing = standing.as_deref().map_err(String::as_str);
-    let otherwise = if args.ask { HookDecision::Ask } else { HookDecision::Deny };
+    let otherwise = if args.ask && rules.can_ask { HookDecision::Ask } else { HookDecision::Deny };
     let answer = answer::answer(&command, standing, otherwise);
     let mut stdout = io::stdout().lock();
     // Unlike other output: an agent that gets no answer goes on.
-    let written = writeln!(stdout, "{}", answer.json()).and_then(|()| stdout.flush());
+    let written = writeln!(stdout, "{}", answer.json(rules)).and_then(|()| stdout.flush());
     written.map_err(Failure::io(Path::new("stdout")))
 }
 

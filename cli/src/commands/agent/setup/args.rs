@@ -16,17 +16,22 @@ Example: toolexec setup claude-code --agent core
          toolexec setup vscode --user --write
          toolexec setup claude-code --remove --write
 
-Adds the MCP server `toolexec` to the agent's own configuration, and to that of Claude Code a hook
-that keeps its shell commands from running outside TOOL-EXEC (toolexec hook). Prints the change as
-a diff. Only --write changes a file. All other content of the file stays as it is.
-               in a project                           of the user
-  claude-code  .mcp.json, .claude/settings.json       ~/.claude.json, ~/.claude/settings.json
-  codex        .codex/config.toml (if it is trusted)  ~/.codex/config.toml
-  vscode       .vscode/mcp.json                       ~/.config/Code/User/mcp.json
-  cursor       .cursor/mcp.json                       ~/.cursor/mcp.json
-  gemini       .gemini/settings.json                  ~/.gemini/settings.json
+Adds the MCP server `toolexec` to the agent's own configuration, and a hook that keeps its shell
+commands from running outside TOOL-EXEC (toolexec hook). Prints the change as a diff. Only --write
+changes a file. All other content of the file stays as it is.
+               in a project                      of the user
+  claude-code  .mcp.json                         ~/.claude.json
+               .claude/settings.json             ~/.claude/settings.json
+  codex        .codex/config.toml, if trusted    ~/.codex/config.toml
+               .codex/hooks.json                 ~/.codex/hooks.json
+  vscode       .vscode/mcp.json                  ~/.config/Code/User/mcp.json
+               .github/hooks/toolexec.json       ~/.copilot/hooks/toolexec.json
+  cursor       .cursor/mcp.json                  ~/.cursor/mcp.json
+               .cursor/hooks.json                ~/.cursor/hooks.json
+  gemini       .gemini/settings.json             ~/.gemini/settings.json
 The first original is kept as FILE.toolexec-backup. A file with comments where JSON has none, a
 symbolic link, and a file of another user are refused; then add the printed lines by hand.
+Hooks of codex and gemini cannot ask the user, so that --hook ask is refused for them.
 Exit status: 0 shown, written or already set up; 2 a file is refused, and nothing is written; 3
 usage or internal error.")]
 pub(crate) struct SetupCommand {

@@ -66,28 +66,50 @@ pub(super) fn add(
     }
 }
 
-/// Returns the text without the entry. `original` is the content from before the first change.
+/// Returns the text without the entries at these places, which are in the order of their addition.
+/// `original` is the content from before the first change.
 ///
 /// # Errors
-/// The text is malformed, or has the entry in another form.
+/// The text is malformed, or has an entry in another form.
 pub(super) fn remove(
     text: &str,
     original: Option<&str>,
-    place: ConfigPlace,
+    places: impl IntoIterator<Item = ConfigPlace>,
 ) -> Result<RemovedText, EditRefusal> {
-    let Some(entry) = find(text, place)? else { return Ok(RemovedText::Unchanged) };
-    if insert(original, place, &entry).is_ok_and(|with_entry| with_entry == text) {
+    let mut found = Vec::new();
+    for place in places {
+        found.extend(find(text, place)?.map(|entry| (place, entry)));
+    }
+    if found.is_empty() {
+        return Ok(RemovedText::Unchanged);
+    }
+    if with_entries(original, &found).is_ok_and(|again| again.as_deref() == Some(text)) {
         let original = original.map(|original| RemovedText::Original(original.to_owned()));
         return Ok(original.unwrap_or(RemovedText::NoFile));
     }
-    let edited = match place {
-        ConfigPlace::Json(place) => json_edit::cut(text, place)?,
-        ConfigPlace::Toml(servers) => toml_text::cut(text, servers)?,
-    };
-    match find(&edited, place)? {
-        None => Ok(RemovedText::Text(edited)),
-        Some(_) => Err(EditRefusal::bug()),
+    let mut edited = text.to_owned();
+    for (place, _) in found.iter().rev() {
+        edited = match place {
+            ConfigPlace::Json(place) => json_edit::cut(&edited, *place)?,
+            ConfigPlace::Toml(servers) => toml_text::cut(&edited, servers)?,
+        };
+        if find(&edited, *place)?.is_some() {
+            return Err(EditRefusal::bug());
+        }
     }
+    Ok(RemovedText::Text(edited))
+}
+
+/// Returns a text to which the entries were added in this order.
+fn with_entries(
+    original: Option<&str>,
+    entries: &[(ConfigPlace, ConfigEntry)],
+) -> Result<Option<String>, EditRefusal> {
+    let mut text = original.map(str::to_owned);
+    for (place, entry) in entries {
+        text = Some(insert(text.as_deref(), *place, entry)?);
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 use policies::permissions::AgentName;
 use validator::quote_words;
 
-use super::agents::EntryContent;
-use super::model::{ConfigEntry, HookChoice, HookEntry, HookHandler, ServerEntry};
-use crate::commands::agent::model::{CodingAgent, SHELL_TOOLS};
+use super::model::{
+    CommandHookEntry, ConfigEntry, EntryContent, HookChoice, HookEntry, HookHandler, ServerEntry,
+};
+use crate::commands::agent::model::CodingAgent;
 use crate::failure::Failure;
 
 /// The choices for the entries.
 pub(super) struct EntryOptions<'a> {
+    pub(super) coding_agent: CodingAgent,
     /// The name or path by which the agent starts this program.
     pub(super) program: &'a str,
     /// An absolute path.
@@ -21,16 +23,29 @@ pub(super) struct EntryOptions<'a> {
 impl EntryOptions<'_> {
     /// Returns the entry, or `None` for a hook that is not wanted.
     pub(super) fn entry(&self, content: EntryContent) -> Result<Option<ConfigEntry>, Failure> {
-        match content {
+        let hook = match content {
             EntryContent::Server { is_typed } => {
                 let transport = is_typed.then(|| "stdio".to_owned());
                 let args = [vec!["mcp".to_owned()], self.options()].concat();
                 let command = self.program.to_owned();
-                Ok(Some(ConfigEntry::Server(ServerEntry { transport, command, args })))
+                return Ok(Some(ConfigEntry::Server(ServerEntry { transport, command, args })));
             }
-            EntryContent::Hook if self.hook == HookChoice::None => Ok(None),
-            EntryContent::Hook => self.hook_entry().map(Some),
-        }
+            _ if self.hook == HookChoice::None => return Ok(None),
+            EntryContent::ToolHook => ConfigEntry::ToolHook(HookEntry {
+                matcher: self.coding_agent.hook().shell_tools.join("|"),
+                hooks: [self.handler()?],
+            }),
+            EntryContent::PlainHook => ConfigEntry::PlainHook(self.handler()?),
+            EntryContent::CommandHook => {
+                let command = self.hook_command()?;
+                ConfigEntry::CommandHook(CommandHookEntry { command, fail_closed: true })
+            }
+        };
+        Ok(Some(hook))
+    }
+
+    fn handler(&self) -> Result<HookHandler, Failure> {
+        Ok(HookHandler { kind: "command".to_owned(), command: self.hook_command()? })
     }
 
     fn options(&self) -> Vec<String> {
@@ -41,8 +56,10 @@ impl EntryOptions<'_> {
         options.flatten().collect()
     }
 
-    fn hook_entry(&self) -> Result<ConfigEntry, Failure> {
-        let words = [self.program, "hook", CodingAgent::ClaudeCode.as_str()];
+    /// Returns the command of the hook. Its end blocks also after another failure, such as a
+    /// missing program, which would let the agent run its command.
+    fn hook_command(&self) -> Result<String, Failure> {
+        let words = [self.program, "hook", self.coding_agent.as_str()];
         let words = words.map(str::to_owned).to_vec();
         let ask = (self.hook == HookChoice::Ask).then(|| "--ask".to_owned());
         let words = [words, self.options(), ask.into_iter().collect()].concat();
@@ -50,10 +67,7 @@ impl EntryOptions<'_> {
             let help = "use other paths";
             Failure::Message(format!("--hook: the command of the hook: {error}; help: {help}"))
         })?;
-        // Any other failure, such as a missing program, would let the agent run its command.
-        let command = format!("{} || exit 2", command.as_str());
-        let handler = HookHandler { kind: "command".to_owned(), command };
-        Ok(ConfigEntry::Hook(HookEntry { matcher: SHELL_TOOLS.join("|"), hooks: [handler] }))
+        Ok(format!("{}{}", command.as_str(), self.coding_agent.hook().blocking_end))
     }
 }
 
@@ -61,10 +75,12 @@ impl EntryOptions<'_> {
 mod tests {
     use super::*;
 
-    fn hook_command(options: &EntryOptions<'_>) -> String {
-        match options.entry(EntryContent::Hook) {
-            Ok(Some(ConfigEntry::Hook(HookEntry { hooks: [handler], .. }))) => handler.command,
-            other => panic!("{other:?}"),
+    fn command_of(options: &EntryOptions<'_>, content: EntryContent) -> String {
+        match options.entry(content).unwrap().unwrap() {
+            ConfigEntry::ToolHook(HookEntry { hooks: [handler], .. })
+            | ConfigEntry::PlainHook(handler) => handler.command,
+            ConfigEntry::CommandHook(hook) => hook.command,
+            ConfigEntry::Server(server) => panic!("{server:?}"),
         }
     }
 
@@ -72,20 +88,29 @@ mod tests {
     fn each_entry_is_recognized_as_ours() {
         let agent: AgentName = "core".parse().unwrap();
         let mut options = EntryOptions {
+            coding_agent: CodingAgent::ClaudeCode,
             program: "/opt/my tools/toolexec",
             spool: Some("/srv/spool"),
             agent: Some(&agent),
             hook: HookChoice::Deny,
         };
-        for content in [EntryContent::Server { is_typed: true }, EntryContent::Hook] {
+        let hooks = [EntryContent::ToolHook, EntryContent::PlainHook, EntryContent::CommandHook];
+        let server = EntryContent::Server { is_typed: true };
+        for content in [&[server][..], &hooks[..]].concat() {
             assert!(options.entry(content).unwrap().unwrap().is_ours());
         }
-        let command = hook_command(&options);
         let words = "'/opt/my tools/toolexec' hook claude-code --spool /srv/spool --agent core";
+        let command = command_of(&options, EntryContent::ToolHook);
         assert_eq!(command, format!("{words} || exit 2"));
         options.hook = HookChoice::Ask;
-        assert_eq!(hook_command(&options), format!("{words} --ask || exit 2"));
+        let command = command_of(&options, EntryContent::PlainHook);
+        assert_eq!(command, format!("{words} --ask || exit 2"));
+        options.coding_agent = CodingAgent::Cursor;
+        let command = command_of(&options, EntryContent::CommandHook);
+        assert_eq!(command, format!("{} --ask", words.replace("claude-code", "cursor")));
         options.hook = HookChoice::None;
-        assert!(options.entry(EntryContent::Hook).unwrap().is_none());
+        for content in hooks {
+            assert!(options.entry(content).unwrap().is_none());
+        }
     }
 }

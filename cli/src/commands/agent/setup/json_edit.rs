@@ -6,28 +6,36 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::json_style::{JsonStyle, blanks_before, eol_of, indent_of_line, unit_of};
 use super::json_text::{self, JsonItems, JsonNode};
-use super::model::{ConfigEntry, EditRefusal, HOOK_WORDS, JsonPlace};
+use super::model::{ConfigEntry, EditRefusal, EntryKey, JsonPlace};
+
+/// The key of the version that some agents ask for.
+const VERSION: &str = "version";
 
 /// An entry in containers that do not exist yet.
 struct NestedEntry<'a> {
+    /// The version of a new file.
+    version: Option<u8>,
     keys: &'a [&'a str],
-    name: Option<&'a str>,
+    key: EntryKey,
     entry: &'a ConfigEntry,
 }
 
 impl Serialize for NestedEntry<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { keys, name, entry } = *self;
-        match (keys.split_first(), name) {
-            (None, None) => [entry].serialize(serializer),
-            (None, Some(name)) => {
+        let Self { version, keys, key, entry } = *self;
+        match (keys.split_first(), key) {
+            (None, EntryKey::Element(_)) => [entry].serialize(serializer),
+            (None, EntryKey::Member(name)) => {
                 let mut map = serializer.serialize_map(Some(1))?;
                 map.serialize_entry(name, entry)?;
                 map.end()
             }
-            (Some((key, keys)), _) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry(key, &NestedEntry { keys, name, entry })?;
+            (Some((outer, keys)), _) => {
+                let mut map = serializer.serialize_map(None)?;
+                if let Some(version) = version {
+                    map.serialize_entry(VERSION, &version)?;
+                }
+                map.serialize_entry(outer, &NestedEntry { version: None, keys, key, entry })?;
                 map.end()
             }
         }
@@ -68,9 +76,9 @@ fn locate<'n>(
 ) -> Result<Option<FoundJson<'n>>, EditRefusal> {
     let containers = containers(root, place.keys)?;
     let Some(container) = containers.get(place.keys.len()).copied() else { return Ok(None) };
-    let found = match place.name {
-        Some(name) => named(text, container, name)?,
-        None => element(text, container, place)?,
+    let found = match place.key {
+        EntryKey::Member(name) => named(text, container, name)?,
+        EntryKey::Element(words) => element(text, container, place.keys, words)?,
     };
     Ok(found.map(|(index, node, entry)| FoundJson { containers, index, node, entry }))
 }
@@ -90,13 +98,14 @@ fn named<'n>(
 fn element<'n>(
     text: &str,
     container: &'n JsonNode,
-    place: JsonPlace,
+    keys: &[&str],
+    words: &str,
 ) -> Result<LocatedEntry<'n>, EditRefusal> {
     let JsonItems::Elements(elements) = &container.items else {
-        let why = format!("`{}` is not a list", place.keys.join("."));
+        let why = format!("`{}` is not a list", keys.join("."));
         return Err(EditRefusal::new(why, "correct it by hand"));
     };
-    let is_hook = |node: &JsonNode| text_of(text, node).contains(HOOK_WORDS);
+    let is_hook = |node: &JsonNode| text_of(text, node).contains(words);
     let mut hooks = elements.iter().enumerate().filter(|(_, node)| is_hook(node));
     let Some((index, node)) = hooks.next() else { return Ok(None) };
     let entry = ours(text, node).filter(|_| hooks.next().is_none());
@@ -119,21 +128,34 @@ pub(super) fn insert(
     place: JsonPlace,
     entry: &ConfigEntry,
 ) -> Result<String, EditRefusal> {
-    let JsonPlace { keys, name } = place;
+    let JsonPlace { keys, key, version } = place;
     let Some(text) = text else {
-        let nested = NestedEntry { keys, name, entry };
+        let nested = NestedEntry { version, keys, key, entry };
         return Ok(JsonStyle::of_new_file().render(&nested)? + "\n");
     };
+    let text = &with_version(text, version)?;
     let root = json_text::read(text)?;
     let containers = containers(&root, keys)?;
     let container = containers.last().copied().ok_or_else(EditRefusal::bug)?;
     let missing = keys.get(containers.len() - 1..).unwrap_or_default();
-    match missing.split_first() {
-        Some((key, keys)) => {
-            let nested = NestedEntry { keys, name, entry };
-            insert_item(text, &root, container, (Some(*key), &nested))
+    match (missing.split_first(), key) {
+        (Some((outer, keys)), _) => {
+            let nested = NestedEntry { version: None, keys, key, entry };
+            insert_item(text, &root, container, (Some(*outer), &nested))
         }
-        None => insert_item(text, &root, container, (name, entry)),
+        (None, EntryKey::Member(name)) => insert_item(text, &root, container, (Some(name), entry)),
+        (None, EntryKey::Element(_)) => insert_item(text, &root, container, (None, entry)),
+    }
+}
+
+/// Returns the text with this version, unless it has one.
+fn with_version(text: &str, version: Option<u8>) -> Result<String, EditRefusal> {
+    let root = json_text::read(text)?;
+    match version {
+        Some(version) if root.member(VERSION)?.is_none() => {
+            insert_item(text, &root, &root, (Some(VERSION), &version))
+        }
+        _ => Ok(text.to_owned()),
     }
 }
 

@@ -17,7 +17,7 @@ mod toml_text;
 
 use std::process::ExitCode;
 
-use self::model::{SetupError, shown};
+use self::model::{HookChoice, SetupError, shown};
 use self::plan::{PlannedFile, TextChange};
 use crate::failure::Failure;
 use crate::output::human::patch_text;
@@ -51,6 +51,10 @@ fn set_up(args: &SetupCommand) -> Result<(), SetupError> {
     }
     for file in &planned {
         write(file, args.remove)?;
+    }
+    let adds_hook = changes && !args.remove && args.hook != HookChoice::None;
+    if let Some(act) = agents::remaining_act(args.coding_agent).filter(|_| adds_hook) {
+        output::note(act);
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use crate::failure::Failure;
 /// The name of our entry among the MCP servers of a file.
 pub(super) const ENTRY_NAME: &str = "toolexec";
 
-/// The words of a hook's command by which it is recognized as ours.
-pub(super) const HOOK_WORDS: &str = " hook claude-code";
+/// A word of the command of each hook of ours.
+const HOOK_WORD: &str = " hook ";
 
 model::closed_set! {
     /// The hook of an agent that has hooks.
@@ -24,6 +24,21 @@ model::closed_set! {
         /// No hook.
         None = "none",
     }
+}
+
+/// The content of an entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryContent {
+    Server {
+        /// The entry states `"type": "stdio"`.
+        is_typed: bool,
+    },
+    /// A hook for the tools that run commands.
+    ToolHook,
+    /// A hook for every tool, in a flat form.
+    PlainHook,
+    /// A hook for commands of the shell.
+    CommandHook,
 }
 
 /// An MCP server, as a configuration file has it. Another key makes it an entry of the user's own.
@@ -53,22 +68,47 @@ pub(super) struct HookHandler {
     pub(super) command: String,
 }
 
-/// An entry of ours in a configuration file.
+/// A hook for commands of the shell.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommandHookEntry {
+    pub(super) command: String,
+    /// A hook that fails blocks the command.
+    #[serde(rename = "failClosed")]
+    pub(super) fail_closed: bool,
+}
+
+/// An entry of ours in a configuration file. Their keys distinguish them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum ConfigEntry {
     Server(ServerEntry),
-    Hook(HookEntry),
+    ToolHook(HookEntry),
+    PlainHook(HookHandler),
+    CommandHook(CommandHookEntry),
 }
 
 impl ConfigEntry {
     /// Returns whether `setup` could have written the entry.
     pub(super) fn is_ours(&self) -> bool {
-        match self {
-            Self::Server(server) => server.args.first().is_some_and(|word| word == "mcp"),
-            Self::Hook(HookEntry { hooks: [handler], .. }) => handler.command.contains(HOOK_WORDS),
-        }
+        let command = match self {
+            Self::Server(server) => return server.args.first().is_some_and(|word| word == "mcp"),
+            Self::ToolHook(HookEntry { hooks: [handler], .. }) | Self::PlainHook(handler) => {
+                &handler.command
+            }
+            Self::CommandHook(hook) => &hook.command,
+        };
+        command.contains(HOOK_WORD)
     }
+}
+
+/// The place of an entry in its container.
+#[derive(Clone, Copy)]
+pub(super) enum EntryKey {
+    /// The member of an object with this key.
+    Member(&'static str),
+    /// The element of a list whose text has these words.
+    Element(&'static str),
 }
 
 /// The place of an entry in a JSON file.
@@ -76,8 +116,9 @@ impl ConfigEntry {
 pub(super) struct JsonPlace {
     /// The keys of the object or list that contains the entry, the outermost first.
     pub(super) keys: &'static [&'static str],
-    /// The key of the entry; `None` if it is an element of a list.
-    pub(super) name: Option<&'static str>,
+    pub(super) key: EntryKey,
+    /// The `version` that the file must state, if its agent asks for one.
+    pub(super) version: Option<u8>,
 }
 
 /// The place of an entry in a file.

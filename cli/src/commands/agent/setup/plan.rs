@@ -8,7 +8,9 @@ use super::args::SetupCommand;
 use super::config_file::ConfigFile;
 use super::edit::{self, RemovedText};
 use super::entry::EntryOptions;
-use super::model::{ConfigEntry, ConfigPlace, EditRefusal, SetupError, SetupScope, shown};
+use super::model::{
+    ConfigEntry, ConfigPlace, EditRefusal, HookChoice, SetupError, SetupScope, shown,
+};
 use super::program::{own_program, text};
 use crate::failure::Failure;
 
@@ -56,14 +58,28 @@ pub(super) fn plan(args: &SetupCommand) -> Result<Vec<PlannedFile>, SetupError> 
     if args.remove {
         return files.rev().map(|file| removal(&scope, file)).collect();
     }
+    if args.hook == HookChoice::Ask && !args.coding_agent.hook().can_ask {
+        let (agent, help) = (args.coding_agent, "use --hook deny, or none");
+        let why = format!("--hook ask: a hook of {agent} cannot ask the user; help: {help}");
+        return Err(Failure::Message(why).into());
+    }
     let program = own_program()?;
     let spool = args.spool.as_deref().map(absolute).transpose()?;
-    let (spool, agent) = (spool.as_deref(), args.agent.as_ref());
-    let options = EntryOptions { program: &program, spool, agent, hook: args.hook };
+    let options = EntryOptions {
+        coding_agent: args.coding_agent,
+        program: &program,
+        spool: spool.as_deref(),
+        agent: args.agent.as_ref(),
+        hook: args.hook,
+    };
     let mut planned = Vec::new();
     for file in files {
-        if let Some(entry) = options.entry(file.content)? {
-            planned.push(addition(&scope, file, &entry)?);
+        let mut entries = Vec::new();
+        for entry in file.entries {
+            entries.extend(options.entry(entry.content)?.map(|content| (entry.place, content)));
+        }
+        if !entries.is_empty() {
+            planned.push(addition(&scope, file, &entries)?);
         }
     }
     Ok(planned)
@@ -97,31 +113,37 @@ fn open(scope: &SetupScope, file: &AgentFile) -> Result<ConfigFile, SetupError> 
     ConfigFile::open("HOME", &home, file.home)
 }
 
+/// Entries of ours with their places in a file, in the order of their addition.
+type PlacedEntries = [(ConfigPlace, ConfigEntry)];
+
 fn addition(
     scope: &SetupScope,
-    file: &AgentFile,
-    entry: &ConfigEntry,
+    described: &AgentFile,
+    entries: &PlacedEntries,
 ) -> Result<PlannedFile, SetupError> {
-    let place = file.place;
-    let file = open(scope, file).map_err(|error| with_snippet(error, place, entry))?;
-    let refused = |refusal: EditRefusal| with_snippet(refusal_of(&file, &refusal), place, entry);
-    let before = file.text();
-    let is_first = before.map(|text| edit::find(text, place)).transpose().map_err(refused)?;
-    let is_first = is_first.flatten().is_none();
-    let after = edit::add(before, place, entry).map_err(refused)?;
-    let change = match before == Some(after.as_str()) {
-        true => TextChange::Unchanged,
-        false => TextChange::Added { text: after, is_first },
+    let file = open(scope, described).map_err(|error| with_snippet(error, entries))?;
+    let refused = |refusal: EditRefusal| with_snippet(refusal_of(&file, &refusal), entries);
+    let (mut is_first, mut after) = (true, file.text().map(str::to_owned));
+    for entry in described.entries {
+        let found = file.text().map(|text| edit::find(text, entry.place)).transpose();
+        is_first &= found.map_err(refused)?.flatten().is_none();
+    }
+    for (place, entry) in entries {
+        after = Some(edit::add(after.as_deref(), *place, entry).map_err(refused)?);
+    }
+    let change = match after {
+        Some(text) if file.text() != Some(text.as_str()) => TextChange::Added { text, is_first },
+        _ => TextChange::Unchanged,
     };
     Ok(PlannedFile { file, change })
 }
 
-fn removal(scope: &SetupScope, file: &AgentFile) -> Result<PlannedFile, SetupError> {
-    let place = file.place;
-    let file = open(scope, file)?;
+fn removal(scope: &SetupScope, described: &AgentFile) -> Result<PlannedFile, SetupError> {
+    let file = open(scope, described)?;
+    let places = described.entries.iter().map(|entry| entry.place);
     let removed = match file.text() {
         None => RemovedText::Unchanged,
-        Some(text) => edit::remove(text, file.original(), place)
+        Some(text) => edit::remove(text, file.original(), places)
             .map_err(|refusal| refusal_of(&file, &refusal))?,
     };
     let change = match removed {
@@ -138,10 +160,13 @@ fn refusal_of(file: &ConfigFile, refusal: &EditRefusal) -> SetupError {
 }
 
 /// Adds the lines that a person can add by hand to a refusal.
-fn with_snippet(error: SetupError, place: ConfigPlace, entry: &ConfigEntry) -> SetupError {
+fn with_snippet(error: SetupError, entries: &PlacedEntries) -> SetupError {
     match error {
         SetupError::Refused { why, .. } => {
-            SetupError::Refused { why, snippet: edit::add(None, place, entry).ok() }
+            let snippet = entries.iter().try_fold(None::<String>, |text, (place, entry)| {
+                edit::add(text.as_deref(), *place, entry).map(Some)
+            });
+            SetupError::Refused { why, snippet: snippet.ok().flatten() }
         }
         failed @ SetupError::Failed(_) => failed,
     }

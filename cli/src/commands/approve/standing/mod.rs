@@ -5,6 +5,7 @@ mod draft;
 mod error;
 mod list;
 mod phase;
+mod published_uses;
 mod revoke;
 mod show;
 mod stored_row;
@@ -30,7 +31,8 @@ Example: toolexec standing list --state /var/lib/toolexec
 A standing approval is a signed file that bounds a kind of run. `draft` makes one from a request. An
 approver reads it with `toolexec review` and signs it with `toolexec approve`; `toolexec submit`
 submits it. docs/standing-approvals.md describes the file.
-A daemon stores what it admits in its state directory, which only the daemon's user can read.")]
+A daemon stores what it admits in its state directory, which only the daemon's user can read.
+Other users see the uses that it publishes: toolexec standing uses ID --spool DIR.")]
 pub(crate) struct StandingCommand {
     #[command(subcommand)]
     subcommand: StandingSubcommand,

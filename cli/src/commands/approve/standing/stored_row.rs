@@ -71,23 +71,33 @@ pub(super) fn damage(reference: &StandingReference) -> String {
 }
 
 fn resolve(state: &Path, typed: &str) -> Result<StandingReference, StandingCommandError> {
-    let typed = typed.strip_suffix(".md").unwrap_or(typed);
     let all = stored_standing_references(state)?;
+    let help = "list them with `toolexec standing list`, and name the state directory with --state";
+    select(&all, typed, state, help).cloned()
+}
+
+/// Returns the one of this id, reference, or unique beginning. `all` are those of `place`.
+pub(super) fn select<'a>(
+    all: &'a [StandingReference],
+    typed: &str,
+    place: &Path,
+    help: &str,
+) -> Result<&'a StandingReference, StandingCommandError> {
+    let typed = typed.strip_suffix(".md").unwrap_or(typed);
     let is_exact = |it: &&StandingReference| it.id.as_str() == typed || it.to_string() == typed;
     let mut found: Vec<&StandingReference> = all.iter().filter(is_exact).collect();
     if found.is_empty() && !typed.is_empty() {
         found = all.iter().filter(|it| it.to_string().starts_with(typed)).collect();
     }
-    match found.as_slice() {
-        [one] => Ok((*one).clone()),
+    match found[..] {
+        [one] => Ok(one),
         [] => Err(StandingCommandError::Refused(format!(
-            "{}: no such standing approval in {}; help: list them with `toolexec standing list`, \
-             and name the state directory with --state",
+            "{}: no such standing approval in {}; help: {help}",
             escape_line(typed),
-            state.display()
+            place.display()
         ))),
-        several => {
-            let named: Vec<String> = several.iter().map(ToString::to_string).collect();
+        _ => {
+            let named: Vec<String> = found.iter().map(ToString::to_string).collect();
             let (typed, named) = (escape_line(typed), named.join(", "));
             let why = format!("{typed}: several match: {named}; help: type more of it");
             Err(Failure::Message(why).into())

@@ -17,6 +17,9 @@ announces what waits now, and no old result. With --state, a restart announces n
 The json form is one line: {\"event\",\"request_id\",\"outcome\",\"risk_class\",\"sha256\",\"words\",\"at_utc\",
 \"host\"}, where event is draft, held, ended or admission_stopped; absent facts are left out. Nothing
 in it is verified. Without --with-text, no text of a request leaves this host.
+A changed draft is announced again, 10 s after its last post at the earliest. At most 60 events are
+posted within a minute; then one line has the number of the others, which follow later:
+{\"event\":\"more_wait\",\"count\",\"at_utc\",\"host\"}.
 An error of the receiver or the network is retried, also 408 and 429, as late as Retry-After says,
 at most an hour. Other answers drop the event. At most 1000 events wait; older ones are dropped.
 Exit status: 0 with --once, all was delivered; 1 with --once, an event was not; 3 otherwise.")]

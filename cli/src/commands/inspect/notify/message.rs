@@ -1,11 +1,15 @@
 //! The body and headers of a POST for an event. Texts of requests are escaped by their reader; here
 //! the forms of the receivers are escaped.
 
-use model::{Sha256, digest_words};
+use model::{Sha256, UtcTime, digest_words};
 use serde::Serialize;
 use serde_json::json;
 
 use super::model::{NotifyForm, SpoolEvent, SpoolEventKind};
+
+/// The name of the number of waiting events, among the kinds of events.
+const MORE_WAIT: &str = "more_wait";
+const PLAIN: &str = "text/plain; charset=utf-8";
 
 pub(super) struct EventMessage {
     pub(super) content_type: &'static str,
@@ -38,14 +42,36 @@ struct EventLine<'a> {
 impl EventMessage {
     /// `host` must consist of letters, digits, `.`, `_` and `-`.
     pub(super) fn of(event: &SpoolEvent, form: NotifyForm, host: &str) -> Self {
-        let plain = "text/plain; charset=utf-8";
         match form {
             NotifyForm::Json => Self::json(json_line(event, host)),
             NotifyForm::Slack => Self::json(slack(event, host)),
             NotifyForm::Ntfy => Self {
-                content_type: plain,
+                content_type: PLAIN,
                 headers: ntfy_headers(event, host),
                 body: facts(event).join("\n"),
+            },
+        }
+    }
+
+    /// Returns the message that so many events wait for their posts. `host` as for an event.
+    pub(super) fn more_wait(count: usize, at: UtcTime, form: NotifyForm, host: &str) -> Self {
+        let sentence = format!("{count} more wait");
+        match form {
+            NotifyForm::Json => {
+                let at = at.to_string();
+                let line =
+                    json!({ "event": MORE_WAIT, "count": count, "at_utc": at, "host": host });
+                Self::json(format!("{line}\n"))
+            }
+            NotifyForm::Slack => Self::json(slack_text(&format!("{host}: {sentence}"))),
+            NotifyForm::Ntfy => Self {
+                content_type: PLAIN,
+                headers: vec![
+                    ("Title", format!("{host}: {sentence}")),
+                    ("Tags", MORE_WAIT.to_owned()),
+                    ("Priority", "4".to_owned()),
+                ],
+                body: sentence,
             },
         }
     }
@@ -113,9 +139,12 @@ fn ntfy_headers(event: &SpoolEvent, host: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Slack reads `&`, `<` and `>` as markup. Other markup and previews of links are switched off.
 fn slack(event: &SpoolEvent, host: &str) -> String {
-    let text = format!("{host}: {}\n{}", event.kind.meaning(), facts(event).join("\n"));
+    slack_text(&format!("{host}: {}\n{}", event.kind.meaning(), facts(event).join("\n")))
+}
+
+/// Slack reads `&`, `<` and `>` as markup. Other markup and previews of links are switched off.
+fn slack_text(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     json!({ "text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false })
         .to_string()
@@ -151,6 +180,19 @@ mod tests {
                  \"desk\"}}\n"
             )
         );
+    }
+
+    #[test]
+    fn the_number_of_waiting_events_has_each_form() {
+        let of = |form| EventMessage::more_wait(37, UtcTime::from_unix(0), form, "desk");
+        let line = json!({
+            "event": "more_wait", "count": 37, "at_utc": "1970-01-01T00:00:00Z", "host": "desk",
+        });
+        assert_eq!(of(NotifyForm::Json).body, format!("{line}\n"));
+        assert!(of(NotifyForm::Slack).body.contains("\"text\":\"desk: 37 more wait\""));
+        let ntfy = of(NotifyForm::Ntfy);
+        assert_eq!(ntfy.body, "37 more wait");
+        assert_eq!(ntfy.headers[0], ("Title", "desk: 37 more wait".to_owned()));
     }
 
     #[test]

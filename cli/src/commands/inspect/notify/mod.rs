@@ -8,6 +8,7 @@ mod args;
 mod confine;
 mod document;
 mod drafts;
+mod limits;
 mod message;
 mod model;
 mod notifier;

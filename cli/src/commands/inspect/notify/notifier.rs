@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::limits::PostLimits;
 use super::message::EventMessage;
 use super::model::{NotifyForm, SpoolEvent};
 use super::queue::NotifyQueue;
@@ -37,6 +38,7 @@ pub(super) struct Notifier {
 #[derive(Default)]
 pub(super) struct NotifyProgress {
     queue: NotifyQueue,
+    limits: PostLimits,
     /// The keys of the events that the last look found waiting.
     waiting: BTreeSet<String>,
     /// The problems of the last look, which are reported once.
@@ -53,11 +55,13 @@ impl Notifier {
         self.look();
         self.post_due(POSTS_MAX);
         let rest = if self.is_partial() { PARTIAL_INTERVAL } else { POLL_INTERVAL };
-        self.progress.queue.next_attempt(Instant::now()).map_or(rest, |next| next.min(rest))
+        let now = Instant::now();
+        let next = self.progress.queue.next_attempt(now);
+        next.map_or(rest, |next| next.max(self.progress.limits.rest(now)).min(rest))
     }
 
-    /// Announces all events of the present, with one attempt each until the first one fails.
-    /// Returns whether all were delivered.
+    /// Announces all events of the present, with one attempt each, until the first one fails or the
+    /// limit of posts is reached. Returns whether all were delivered.
     pub(super) fn announce_once(&mut self) -> bool {
         loop {
             self.look();
@@ -83,8 +87,12 @@ impl Notifier {
         if !stopped && self.state.announced.forget(STOP_KEY) {
             self.state.save();
         }
+        let now = Instant::now();
         for event in waiting {
-            if !self.state.announced.has(&event) && !self.progress.queue.contains(&event.key) {
+            let is_new =
+                !self.state.announced.has(&event) && !self.progress.queue.contains(&event.key);
+            // A later look finds the newest version of a draft that rests.
+            if is_new && !self.progress.limits.is_resting(&event, now) {
                 self.push(event);
             }
         }
@@ -144,11 +152,16 @@ impl Notifier {
         }
     }
 
-    /// Posts at most this many events, up to the first failed attempt.
+    /// Posts at most this many events, up to the first failed attempt or the limit of posts.
     fn post_due(&mut self, posts_max: usize) {
         for _ in 0..posts_max {
-            let Some(event) = self.progress.queue.due(Instant::now()) else { return };
+            let now = Instant::now();
+            let Some(event) = self.progress.queue.due(now) else { return };
             let message = EventMessage::of(event, self.form, &self.host);
+            if !self.progress.limits.rest(now).is_zero() {
+                return self.sum_up(now);
+            }
+            self.progress.limits.add_post(now);
             match self.receiver.post(&message, clock::now()) {
                 PostOutcome::Delivered => self.settle(),
                 PostOutcome::Refused(reason) => {
@@ -167,9 +180,27 @@ impl Notifier {
         }
     }
 
+    /// Posts the number of the events that wait. The events themselves are posted later.
+    fn sum_up(&mut self, now: Instant) {
+        if !self.progress.limits.may_sum_up(now) {
+            return;
+        }
+        let (waiting, at) = (self.progress.queue.len(), clock::now());
+        let message = EventMessage::more_wait(waiting, at, self.form, &self.host);
+        if let PostOutcome::Failed { reason, retry_after } = self.receiver.post(&message, at) {
+            return self.postpone(&reason, retry_after);
+        }
+        self.progress.limits.add_sum(now);
+        output::note(format_args!(
+            "notify: the limit of posts within a minute is reached; events that wait: {waiting}; \
+             help: leave kinds of events out with --on"
+        ));
+    }
+
     /// Remembers the oldest event as announced, at once: a restart must not repeat it.
     fn settle(&mut self) {
         if let Some(event) = self.progress.queue.settle() {
+            self.progress.limits.add_object(&event, Instant::now());
             self.state.add(&event, &self.progress.waiting);
         }
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use super::*;
+use crate::commands::agent::model::CodingAgent;
 
 const PAGE: &str = include_str!("../../../../../../docs/standing-approvals.md");
 
@@ -81,6 +82,35 @@ fn unknown_standing_approvals_are_reported() {
 fn a_reason_is_one_line_without_control_characters() {
     let answer = answer("echo '\u{1b}[2J\u{202e}'\n\n|", Ok(&[]), HookDecision::Deny);
     assert!(!answer.reason.chars().any(|c| c.is_control() || c == '\u{202e}'), "{answer:?}");
-    let json = answer.json().to_string();
+    let json = answer.json(CodingAgent::ClaudeCode.hook()).to_string();
     assert_has(&json, &[r#""hookEventName":"PreToolUse""#, r#""permissionDecision":"deny""#]);
+}
+
+#[test]
+fn each_agent_gets_the_decision_and_the_reason_in_its_form() {
+    let answer = answer("ls", Ok(&[]), HookDecision::Ask);
+    let of = |agent: CodingAgent, place: &str| {
+        let json = answer.json(agent.hook());
+        let found = json.pointer(place).and_then(Value::as_str).map(str::to_owned);
+        found.unwrap_or_else(|| panic!("{agent}: {place} is not in {json}"))
+    };
+    for (agent, decision, reason) in [
+        (
+            CodingAgent::Codex,
+            "/hookSpecificOutput/permissionDecision",
+            "/hookSpecificOutput/permissionDecisionReason",
+        ),
+        (CodingAgent::VsCode, "/permissionDecision", "/permissionDecisionReason"),
+        (
+            CodingAgent::VsCode,
+            "/hookSpecificOutput/permissionDecision",
+            "/hookSpecificOutput/permissionDecisionReason",
+        ),
+        (CodingAgent::Gemini, "/decision", "/reason"),
+        (CodingAgent::Cursor, "/permission", "/agent_message"),
+        (CodingAgent::Cursor, "/permission", "/user_message"),
+    ] {
+        assert_eq!(of(agent, decision), "ask");
+        assert_eq!(of(agent, reason), answer.reason);
+    }
 }

@@ -1,15 +1,28 @@
 //! Entries in files of every layout: added, added again, replaced, and removed byte for byte.
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::model::{ENTRY_NAME, HookEntry, HookHandler, JsonPlace, ServerEntry};
+use super::super::model::{
+    CommandHookEntry, ENTRY_NAME, EntryKey, HookEntry, HookHandler, JsonPlace, ServerEntry,
+};
 use super::*;
 
-const SERVER: ConfigPlace =
-    ConfigPlace::Json(JsonPlace { keys: &["mcpServers"], name: Some(ENTRY_NAME) });
-const HOOK: ConfigPlace =
-    ConfigPlace::Json(JsonPlace { keys: &["hooks", "PreToolUse"], name: None });
+const SERVER: ConfigPlace = ConfigPlace::Json(JsonPlace {
+    keys: &["mcpServers"],
+    key: EntryKey::Member(ENTRY_NAME),
+    version: None,
+});
+const HOOK: ConfigPlace = ConfigPlace::Json(JsonPlace {
+    keys: &["hooks", "PreToolUse"],
+    key: EntryKey::Element(" hook claude-code"),
+    version: None,
+});
+const VERSIONED: ConfigPlace = ConfigPlace::Json(JsonPlace {
+    keys: &["hooks", "beforeShellExecution"],
+    key: EntryKey::Element(" hook cursor"),
+    version: Some(1),
+});
 const TABLE: ConfigPlace = ConfigPlace::Toml("mcp_servers");
 
 fn server(spool: &str) -> ConfigEntry {
@@ -20,13 +33,23 @@ fn server(spool: &str) -> ConfigEntry {
 fn hook(agent: &str) -> ConfigEntry {
     let command = format!("toolexec hook claude-code --agent {agent} || exit 2");
     let handler = HookHandler { kind: "command".to_owned(), command };
-    ConfigEntry::Hook(HookEntry { matcher: "Bash".to_owned(), hooks: [handler] })
+    ConfigEntry::ToolHook(HookEntry { matcher: "Bash".to_owned(), hooks: [handler] })
+}
+
+fn command_hook(agent: &str) -> ConfigEntry {
+    let command = format!("toolexec hook cursor --agent {agent}");
+    ConfigEntry::CommandHook(CommandHookEntry { command, fail_closed: true })
 }
 
 /// Returns both entries of a place.
 fn entries(place: ConfigPlace) -> [ConfigEntry; 2] {
     match place {
-        ConfigPlace::Json(JsonPlace { name: None, .. }) => [hook("core"), hook("other")],
+        ConfigPlace::Json(JsonPlace { version: Some(_), .. }) => {
+            [command_hook("core"), command_hook("other")]
+        }
+        ConfigPlace::Json(JsonPlace { key: EntryKey::Element(_), .. }) => {
+            [hook("core"), hook("other")]
+        }
         _ => [server("/a"), server("/b \"c\" \u{7f}")],
     }
 }
@@ -46,7 +69,7 @@ fn around(before: Option<&str>, place: ConfigPlace) -> String {
             Some(before) => RemovedText::Original(before.to_owned()),
             None => RemovedText::NoFile,
         };
-        assert_eq!(remove(text, before, place).unwrap(), wanted);
+        assert_eq!(remove(text, before, [place]).unwrap(), wanted);
     }
     text
 }
@@ -55,7 +78,7 @@ fn around(before: Option<&str>, place: ConfigPlace) -> String {
 #[track_caller]
 fn cut(text: &str, place: ConfigPlace) -> String {
     // An original that led to another text does not count.
-    match remove(text, Some("another"), place).unwrap() {
+    match remove(text, Some("another"), [place]).unwrap() {
         RemovedText::Text(text) => text,
         other => panic!("{other:?}"),
     }
@@ -103,6 +126,48 @@ fn entries_of_json_files_leave_every_byte_around_them() {
             assert!(find(&cut, place).unwrap().is_none(), "{cut}");
             assert_eq!(pruned(&cut), pruned(before), "{cut}");
         }
+    }
+}
+
+/// The version stays when the entry is removed from a file that was changed later.
+#[test]
+fn a_file_states_the_version_that_its_agent_asks_for() {
+    let begin = "{\n  \"version\": 1,\n  \"hooks\": {\n    \"beforeShellExecution\": [\n";
+    assert!(around(None, VERSIONED).starts_with(begin));
+    for before in JSON_FILES {
+        let text = around(Some(before), VERSIONED);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["version"], 1, "{text}");
+        let entry = json!({ "command": "toolexec hook cursor --agent core", "failClosed": true });
+        assert_eq!(value["hooks"]["beforeShellExecution"], json!([entry]), "{text}");
+        let value: Value = serde_json::from_str(&cut(&text, VERSIONED)).unwrap();
+        assert_eq!(value["version"], 1, "{text}");
+    }
+    let other = "{\"version\":2,\"hooks\":{}}";
+    assert!(around(Some(other), VERSIONED).starts_with("{\"version\":2,"));
+}
+
+#[test]
+fn two_entries_of_a_file_are_removed_together() {
+    let places = [SERVER, HOOK];
+    for before in [None, Some("{}"), Some("{\n  \"mcpServers\": {},\n  \"a\": 1\n}\n")] {
+        let mut text = before.map(str::to_owned);
+        for place in places {
+            let [first, _] = entries(place);
+            text = Some(add(text.as_deref(), place, &first).unwrap());
+        }
+        let text = text.unwrap();
+        let wanted = match before {
+            Some(before) => RemovedText::Original(before.to_owned()),
+            None => RemovedText::NoFile,
+        };
+        assert_eq!(remove(&text, before, places).unwrap(), wanted);
+        let changed = text.replacen('{', "{\"b\": 2,", 1);
+        let RemovedText::Text(left) = remove(&changed, before, places).unwrap() else {
+            panic!("{changed}");
+        };
+        assert_eq!(remove(&left, before, places).unwrap(), RemovedText::Unchanged);
+        assert!(left.contains("\"b\": 2") && !left.contains("toolexec"), "{left}");
     }
 }
 
@@ -194,7 +259,7 @@ fn an_entry_in_another_form_is_neither_changed_nor_removed() {
     ] {
         let refused = [
             add(Some(text), place, &entries(place)[0]).map(|_| ()),
-            remove(text, None, place).map(|_| ()),
+            remove(text, None, [place]).map(|_| ()),
         ];
         for refused in refused {
             let refusal = refused.unwrap_err().to_string();
