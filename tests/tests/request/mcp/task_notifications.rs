@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::iter;
 use std::net::TcpStream;
 use std::path::Path;
 use std::thread;
@@ -270,7 +271,8 @@ fn a_subscription_over_http_has_at_most_64_kib() {
     let program = bench.scratch().path().join("bin/toolexec");
     let server = McpHttpServer::start(&program, &spool);
     for (bytes, status) in [(64 * 1024, "200"), (64 * 1024 + 1, "413")] {
-        let body = format!("{:bytes$}", http_subscription());
+        let mut body = http_subscription();
+        body.extend(iter::repeat_n(' ', bytes - body.len()));
         let mut line = String::new();
         post(&server, &body).read_line(&mut line).unwrap();
         assert_eq!(line.split(' ').nth(1), Some(status), "{line:?}");
