@@ -5,7 +5,8 @@
 //! are untrusted: they are read with bounds, escaped before they are printed, and never executed.
 //! `run` confines the tool with the launcher, as the daemon does, and never falls back to weaker
 //! confinement. Only `log witness` and `notify` open connections, and only to the address that the
-//! caller gives. `mcp --http` listens on the loopback interface.
+//! caller gives; for the database of a fleet it starts `toolexec-fleet`. `mcp --http` listens on the
+//! loopback interface.
 //!
 //! Layout:
 //!
@@ -25,10 +26,12 @@ mod args;
 mod clock;
 mod commands;
 mod failure;
+mod fleet_client;
 mod mcp;
 #[cfg(test)]
 mod message_tests;
 mod output;
+mod private_directory;
 mod random;
 mod regular_file;
 mod tls;

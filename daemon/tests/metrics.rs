@@ -21,6 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use daemon::metrics::{AdmissionStopReason, Metrics, MetricsFile, MetricsSocket, TimedStep};
+use fleet::gate::FleetGauges;
 use model::{Outcome, UtcTime};
 use policies::Policy;
 use spool::RequestCounts;
@@ -136,6 +137,64 @@ fn rendered_values_match_counts() {
     assert!(value(&metrics.render(), "toolexec_admission_stopped{reason=\"no_space\"}") < 0.5);
 }
 
+fn fleet_metrics() -> Metrics {
+    let metrics = metrics_with_values();
+    metrics.begin_fleet(vec!["host-a".to_owned(), "host-b".to_owned()]);
+    let ages = [("host-a", 0.5), ("host-b", 31.0), ("host-z\"} 1\n", 7.0)];
+    let gauges = FleetGauges {
+        queued: 5,
+        claimed: 2,
+        unreported: 1,
+        beat_age_sec: ages.map(|(host, age)| (host.to_owned(), age)).into(),
+        witnesses: 1,
+        disputed: vec!["host-b".to_owned(), "host-y".to_owned()],
+        database_sec: 0.002,
+    };
+    metrics.fleet_status(true, Some(&gauges));
+    metrics.fleet_start_took(Duration::from_millis(2));
+    metrics
+}
+
+#[test]
+fn a_host_of_a_fleet_has_its_metrics() {
+    let metrics = fleet_metrics();
+    let text = metrics.render();
+    for (sample, expected) in [
+        ("toolexec_fleet_ready", 1.0),
+        ("toolexec_fleet_queued", 5.0),
+        ("toolexec_fleet_claimed", 2.0),
+        ("toolexec_fleet_unreported", 1.0),
+        ("toolexec_fleet_witnesses", 1.0),
+        ("toolexec_fleet_disputed{host=\"host-a\"}", 0.0),
+        ("toolexec_fleet_disputed{host=\"host-b\"}", 1.0),
+        ("toolexec_fleet_beat_age_seconds{host=\"host-a\"}", 0.5),
+        ("toolexec_fleet_beat_age_seconds{host=\"host-b\"}", 31.0),
+        ("toolexec_fleet_database_seconds", 0.002),
+        ("toolexec_fleet_start_seconds_count", 1.0),
+        ("toolexec_fleet_start_seconds_bucket{le=\"0.001\"}", 0.0),
+        ("toolexec_fleet_start_seconds_bucket{le=\"0.002\"}", 1.0),
+        ("toolexec_log_entries", 42.0),
+    ] {
+        assert!((value(&text, sample) - expected).abs() < 1e-9, "{sample}: {text}");
+    }
+    // Only hosts of the list have a time series.
+    assert!(!text.contains("host-y") && !text.contains("host-z"), "{text}");
+    assert_eq!(text.matches("# EOF\n").count(), 1);
+    // A gate that gives no figures leaves the last ones.
+    metrics.fleet_status(false, None);
+    let text = metrics.render();
+    assert!(value(&text, "toolexec_fleet_ready") < 0.5);
+    assert!((value(&text, "toolexec_fleet_queued") - 5.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_host_without_a_fleet_has_no_metrics_of_one() {
+    let metrics = metrics_with_values();
+    metrics.fleet_status(true, Some(&FleetGauges::default()));
+    metrics.fleet_start_took(Duration::from_secs(1));
+    assert!(!metrics.render().contains("toolexec_fleet"), "{}", metrics.render());
+}
+
 #[test]
 fn replaced_policy_is_not_rendered() {
     let metrics = metrics_with_values();
@@ -161,7 +220,7 @@ fn prometheus_parser_accepts_the_text() {
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     };
-    let text = metrics_with_values().render();
+    let text = fleet_metrics().render();
     let output = judge(&text);
     assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
     let samples = String::from_utf8(output.stdout).unwrap();

@@ -10,6 +10,8 @@
 mod closed_set;
 mod digest;
 mod environment;
+mod host_audience;
+mod host_name;
 mod id;
 mod language;
 mod layer;
@@ -26,6 +28,8 @@ pub use digest::{NotASha256, Sha256, Sha256Stream};
 pub use environment::{
     EnvironmentName, EnvironmentReference, NotAnEnvironmentName, NotAnEnvironmentReference,
 };
+pub use host_audience::HostAudience;
+pub use host_name::{HOST_NAME_BYTES_MAX, is_host_name};
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX, StandingId, StandingReference};
 pub use language::{Language, RuntimeFacts};
 pub use layer::{LauncherMode, Layer, LimitName, Mechanism, RejectReason};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::{EnvironmentReference, UtcTime};
+use model::{EnvironmentReference, HostAudience, UtcTime};
 use validator::{OwnerUid, StandingApproval};
 
 use crate::ais::{AisTrustStore, EnvironmentDigests};
@@ -204,9 +204,8 @@ pub struct DecisionEvidence<'a> {
     pub unread_signatures: &'a [String],
     /// The keys whose signatures count, if any are configured.
     pub signers: Option<&'a AllowedSigners>,
-    /// The name of this host, which is the origin of its log. `x-audience` must equal it. A host
-    /// without a name satisfies no audience.
-    pub origin: Option<&'a str>,
+    /// The names of this host, one of which `x-audience` must equal.
+    pub host: HostAudience<'a>,
     /// The use of these bytes according to the ledger.
     pub ledger: LedgerEvidence,
     /// The standing approval that the request names.

@@ -22,6 +22,7 @@ mod decision;
 mod environments;
 mod evidence;
 mod findings;
+mod fleet_list;
 mod grant;
 mod hosts;
 mod interpreter;
@@ -48,7 +49,7 @@ mod translate;
 pub use approval::{
     APPROVE_NAMESPACE, ActionDocument, ActionTarget, AdmissionEvidence, AllowedSigners,
     AllowedSignersError, BATCH_NAMESPACE, BATCH_REQUESTS_MAX, BatchError, BatchList, CountedAction,
-    CountedDocument, EntitlementError, KeyKind, ORDER_NAMESPACE, REJECT_NAMESPACE,
+    CountedDocument, EntitlementError, FLEET_NAMESPACE, KeyKind, ORDER_NAMESPACE, REJECT_NAMESPACE,
     REQUEST_NAMESPACE, REVOKED_BYTES_MAX, RevokedKeys, RevokedKeysError, SIGNATURE_BYTES_MAX,
     SIGNATURE_FILES_MAX, SIGNED_ACTION_BYTES_MAX, SIGNERS_BYTES_MAX, STANDING_NAMESPACE,
     SignatureError, SignatureFile, SignedAction, SignedActionError, SignedActionEvidence,
@@ -66,6 +67,10 @@ pub use evidence::{
     AisEvidence, AisFile, BuilderEvidence, DecisionEvidence, EnvironmentEvidence, FoundStanding,
     InstalledRuntime, InstalledRuntimes, LedgerEvidence, OpenedEnvironment, PermissionEvidence,
     StandingEvidence, SubmissionOrigin,
+};
+pub use fleet_list::{
+    CountedFleetLostOrder, FLEET_LIST_BYTES_MAX, FleetList, FleetListError, FleetListHost,
+    FleetLostOrder, FleetLostOrderError, FleetSignatureError, SignedFleetList,
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};

@@ -17,8 +17,9 @@ use crate::permissions::{
     PermissionRequestId, PermissionSource, ToolFinding, ToolName, Traceparent,
 };
 use crate::{
-    AllowedSigners, KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError,
-    SignedActionError, SignedActionKind, SignerKeyError, WebauthnProblem,
+    AllowedSigners, EntitlementError, FleetListError, FleetLostOrderError, FleetSignatureError,
+    KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError, SignedActionError,
+    SignedActionKind, SignerKeyError, WebauthnProblem,
 };
 
 fn tool() -> ToolName {
@@ -187,6 +188,34 @@ fn of_ais() -> Vec<Named> {
     .concat()
 }
 
+fn of_fleets() -> Vec<Named> {
+    let key = || FleetSignatureError::Key {
+        fingerprint: fingerprint(),
+        why: EntitlementError::Namespace,
+    };
+    let problem = PolicyProblem::new(Some(3), "serial", "is 0".to_owned(), "write 1");
+    [
+        every!(FleetSignatureError:
+            Signature(SignatureError::NotASignature),
+            Namespace { found: "file".to_owned() },
+            Key { fingerprint: fingerprint(), why: EntitlementError::Revoked },
+            Key { fingerprint: fingerprint(), why: EntitlementError::Unknown },
+            Key { fingerprint: fingerprint(), why: EntitlementError::Time },
+        ),
+        every!(FleetListError:
+            Form(PolicyError::one("fleet.yaml", problem)),
+            Signature { origin: "fleet.yaml".to_owned(), problem: key() },
+        ),
+        every!(FleetLostOrderError:
+            Line { line: 2, form: "host NAME" },
+            Fleet { found: "0b1c2d3e".to_owned() },
+            Time(time()),
+            Signature(key()),
+        ),
+    ]
+    .concat()
+}
+
 #[test]
 fn error_texts_match_the_snapshot() {
     let key = PolicyProblem::new(Some(7), "limits.pids_max", "is 0".to_owned(), "write 1 or more");
@@ -198,6 +227,13 @@ fn error_texts_match_the_snapshot() {
     ];
     assert_texts(
         "policies",
-        vec![of_policies, of_approvals(), of_signed_actions(), of_permissions(), of_ais()],
+        vec![
+            of_policies,
+            of_approvals(),
+            of_signed_actions(),
+            of_permissions(),
+            of_ais(),
+            of_fleets(),
+        ],
     );
 }

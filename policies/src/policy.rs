@@ -20,6 +20,7 @@ use crate::translate;
 /// The maximum size of a policy file in bytes.
 pub const POLICY_BYTES_MAX: usize = 256 * 1024;
 
+const SHOW_ADVICE: &str = "see a complete policy with `toolexec policy show embedded`";
 const EMBEDDED: &str = include_str!("../profiles/embedded.yaml");
 const STANDARD: &str = include_str!("../profiles/standard.yaml");
 const STRICT: &str = include_str!("../profiles/strict.yaml");
@@ -48,7 +49,7 @@ impl Policy {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return refuse("not UTF-8".to_owned(), "save the file as UTF-8");
         };
-        let rules = check::check(translate::read(text, origin)?, text, origin)?;
+        let rules = check::check(translate::read(text, origin, SHOW_ADVICE)?, text, origin)?;
         Ok(Self { rules, text: text.to_owned(), sha256: Sha256::of(bytes) })
     }
 

@@ -1,17 +1,20 @@
-//! Reads the YAML of a policy file and turns parser errors into messages for operators. It must
-//! never accept more of YAML than plain mappings, lists and scalars: no anchors, aliases, merges,
-//! foreign tags or second documents.
+//! Reads the YAML of a policy file or a fleet list, and turns parser errors into messages for
+//! operators. It must never accept more of YAML than plain mappings, lists and scalars: no anchors,
+//! aliases, merges, foreign tags or second documents.
 
+use serde::Deserialize;
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, MergeKeyPolicy};
 
 use crate::locate;
 use crate::problem::{PolicyError, PolicyProblem};
-use crate::raw::RawPolicy;
 
-const SHOW_ADVICE: &str = "see a complete policy with `toolexec policy show embedded`";
-
-pub(crate) fn read(text: &str, origin: &str) -> Result<RawPolicy, PolicyError> {
+/// Reads a document. `show_advice` says where a complete one can be seen.
+pub(crate) fn read<'t, T: Deserialize<'t>>(
+    text: &'t str,
+    origin: &str,
+    show_advice: &'static str,
+) -> Result<T, PolicyError> {
     let options = serde_yaml::options! {
         budget: serde_yaml::budget! {
             max_anchors: 0,
@@ -30,10 +33,10 @@ pub(crate) fn read(text: &str, origin: &str) -> Result<RawPolicy, PolicyError> {
         with_snippet: false,
     };
     serde_yaml::from_str_with_options(text, options)
-        .map_err(|error| PolicyError::one(origin, problem(text, &error)))
+        .map_err(|error| PolicyError::one(origin, problem(text, &error, show_advice)))
 }
 
-fn problem(text: &str, error: &Error) -> PolicyProblem {
+fn problem(text: &str, error: &Error, show_advice: &'static str) -> PolicyProblem {
     let whole = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let place = error.location().map(|at| (whole(at.line()), whole(at.column())));
     let line = place.map(|(line, _)| line);
@@ -49,7 +52,7 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
             PolicyProblem::new(line, &inside(field), "unknown key".to_owned(), &advice)
         }
         Error::SerdeMissingField { field, .. } => {
-            PolicyProblem::new(line, &inside(field), "missing".to_owned(), SHOW_ADVICE)
+            PolicyProblem::new(line, &inside(field), "missing".to_owned(), show_advice)
         }
         Error::DuplicateMappingKey { key, .. } => {
             let key = inside(key.as_deref().unwrap_or("?"));
@@ -57,13 +60,13 @@ fn problem(text: &str, error: &Error) -> PolicyProblem {
         }
         other => {
             let key = line.and_then(|line| locate::key_on(text, line)).unwrap_or_default();
-            let (what, advice) = describe(other);
+            let (what, advice) = describe(other, show_advice);
             PolicyProblem::new(line, &key, what, advice)
         }
     }
 }
 
-fn describe(error: &Error) -> (String, &'static str) {
+fn describe(error: &Error, show_advice: &'static str) -> (String, &'static str) {
     match error {
         Error::Message { msg, .. } => (msg.clone(), "write the value as plain decimal digits"),
         Error::Budget {
@@ -77,14 +80,14 @@ fn describe(error: &Error) -> (String, &'static str) {
             ("merge keys are not supported".to_owned(), "write out every value")
         }
         Error::InvalidBooleanStrict { .. } => ("not a boolean".to_owned(), "write true or false"),
-        Error::NullIntoString { .. } => ("has no value".to_owned(), SHOW_ADVICE),
+        Error::NullIntoString { .. } => ("has no value".to_owned(), show_advice),
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            (format!("`{variant}` is not one of {}", expected.join(", ")), SHOW_ADVICE)
+            (format!("`{variant}` is not one of {}", expected.join(", ")), show_advice)
         }
         Error::MultipleDocuments { .. } => {
-            ("contains a second document".to_owned(), "keep one policy per file")
+            ("contains a second document".to_owned(), "keep one document per file")
         }
-        other => (without_place(&other.to_string()), SHOW_ADVICE),
+        other => (without_place(&other.to_string()), show_advice),
     }
 }
 

@@ -481,6 +481,33 @@ fn a_request_runs_on_the_host_that_it_names() {
 }
 
 #[test]
+fn a_request_for_a_label_runs_on_each_host_with_it() {
+    let meant = [("purpose:", "x-audience: \"gpu\"\npurpose:")];
+    for (origin, labels, runs) in [
+        (Some("host-a"), &["eu-west", "gpu"][..], true),
+        (Some("host-a"), &["eu-west", "gpu-2"][..], false),
+        (Some("host-a"), &[][..], false),
+        // Without a name, a host belongs to no fleet.
+        (None, &["gpu"][..], false),
+    ] {
+        let mut case = ApprovalCase::of(&meant).approved_by(&[alice()]);
+        case.scene.origin = origin.map(str::to_owned);
+        case.scene.labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        match runs {
+            true => accepts(case.decide(&standard())),
+            false => assert_eq!(case.codes(&standard()), ["frontmatter.value"], "{labels:?}"),
+        }
+    }
+    let mut case = ApprovalCase::of(&meant).approved_by(&[alice()]);
+    case.scene.origin = Some("host-a".to_owned());
+    case.scene.labels = vec!["gpu".to_owned()];
+    let granted = case.accepted(&standard());
+    let mut rows = granted.rationale().rules.iter();
+    let row = rows.find(|row| row.rule == "approval.audience").expect("the rule");
+    assert_eq!(row.reason, "label `gpu` of this host, `host-a`");
+}
+
+#[test]
 fn an_approval_is_good_for_one_start() {
     let mut case = ApprovalCase::of(&[]).approved_by(&[alice()]);
     case.scene.ledger = LedgerEvidence::Used { record: "TS-1".to_owned() };

@@ -16,7 +16,7 @@ fn preview_of(scene: &DecisionScene, request: Request, policy: &Policy) -> Decis
         signatures: &scene.signatures,
         unread_signatures: &scene.unread_signatures,
         signers: scene.signers.as_ref(),
-        origin: scene.origin.as_deref(),
+        host: scene.host(),
         ledger: scene.ledger.clone(),
         standing: policies::StandingEvidence::NotQueried,
         permission: policies::PermissionEvidence::NotQueried,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::log::{BatchCheck, LogClaim, LogError, LogLocation, PublicLogKey, RECORD_BYTES_MAX};
 use crate::summary::read_claimed;
 use crate::trust::Trust;
-use crate::verify::verify;
+use crate::verify::verify_own;
 use crate::verify_error::VerifyError;
 
 const HIDDEN_PREFIX: &str = ".new-";
@@ -32,7 +32,7 @@ impl LogLocation {
 /// A file that exists cannot be read now.
 pub fn is_intact(hidden: &Path, trust: &Trust) -> io::Result<bool> {
     let is_own_name = |found: &str, id: &str| found.strip_prefix(HIDDEN_PREFIX) == Some(id);
-    let Err(faults) = verify(hidden, trust) else { return Ok(false) };
+    let Err(faults) = verify_own(hidden, trust) else { return Ok(false) };
     let unread = faults.iter().find(|fault| {
         matches!(fault, VerifyError::Directory { .. } | VerifyError::Unreadable { .. })
     });

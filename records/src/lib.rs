@@ -54,6 +54,7 @@ mod trust;
 mod untrusted;
 mod verify;
 mod verify_error;
+mod witness_key_files;
 mod yaml;
 
 pub use agent::{AgentIdentity, SshAgent};
@@ -89,7 +90,7 @@ pub use rotation::{
 };
 pub use statement::{RecordSubject, ReplayOf, StartedRun, StatedUse, Statement};
 pub use summary::{Summary, claims, read_claimed, summary};
-pub use trust::{RecordTrustError, Trust};
+pub use trust::{FleetTrustError, RecordTrustError, Trust};
 pub use verify::{
     ApprovalProblem, Conflict, CrossRecordCheck, History, HistoryError, LogPosition, SkippedCheck,
     VerifiedRecord, verify, verify_bundle_alone, verify_gathered,

@@ -10,11 +10,12 @@ use validator::{Code, Violation};
 
 use crate::log::{
     CheckpointError, ExportError, KeyChangeError, KeyRole, LogError, LogFsckProblem, LogLoss,
-    LogOrigin, ProofError, UncheckedLogFile as NotLookedAt, WitnessReplyError,
+    LogOrigin, ProofError, UncheckedLogFile as NotLookedAt, WitnessRefusal, WitnessReplyError,
 };
 use crate::{
-    ApprovalProblem, Conflict, HistoryError, HostKeyError, KeyFingerprint, RecordBundleError,
-    RotationError, SignError, SignatureProblem, SigningError, SkippedCheck, Trust, VerifyError,
+    ApprovalProblem, Conflict, FleetTrustError, HistoryError, HostKeyError, KeyFingerprint,
+    RecordBundleError, RotationError, SignError, SignatureProblem, SigningError, SkippedCheck,
+    Trust, VerifyError,
 };
 
 const ID: &str = "TS-20260209-161030Z-TR-20260209-160501Z-python-stats";
@@ -106,6 +107,15 @@ fn of_the_log() -> Vec<Named> {
         every!(CheckpointError: Form, Origin, Unsigned, Signature),
         every!(ProofError: Form, Checkpoint(CheckpointError::Origin), NotIncluded),
         every!(WitnessReplyError: Form, Unsigned),
+        every!(WitnessRefusal:
+            Form,
+            Checkpoint(CheckpointError::Unsigned),
+            OldBeyondSize { old: 9, size: 7 },
+            OtherOld { old: 3, cosigned: 5 },
+            Shrunk { size: 7, cosigned: 9 },
+            OtherRoot { size: 7, root: digest("ab"), cosigned: digest("cd") },
+            NotExtended { size: 9, cosigned: 7 },
+        ),
         every!(LogFsckProblem:
             File(LogError::Missing { path: path() }),
             Tile { path: "tile/0/000".to_owned() },
@@ -226,6 +236,12 @@ fn of_verification() -> Vec<Named> {
             ApprovalsOfBundle,
             Standing,
             ReplayedRecord,
+            FleetList,
+        ),
+        every!(FleetTrustError:
+            RecordKey { host: "host-a".to_owned(), problem: text() },
+            NotForResults { host: "host-a".to_owned() },
+            LogKey { host: "host-a".to_owned() },
         ),
     ]
     .concat()

@@ -22,6 +22,8 @@ model::closed_set! {
         IntentWritten = "intent-written",
         /// The ledger line is durable; the tool is not started.
         IntentDurable = "intent-durable",
+        /// The fleet has permitted the start, or this host has none; the tool is not started.
+        StartPermitted = "start-permitted",
         /// The tool was started.
         Started = "started",
         /// The tool has ended, and its output is collected under a hidden name.

@@ -119,12 +119,12 @@ impl Inbox {
     ) -> Result<(), SpoolError> {
         let CountedDocument { target, bytes, signature } = document;
         let (name, inputs) = (target.file_name(), format!("{target}.inputs"));
-        let bounds = input_bounds(input_bytes_max);
-        let mut copied = CopiedInputs::of(drafts, self, &inputs, bounds)?;
+        let copied = CopiedInputs::of(drafts, self, &inputs, input_bounds(input_bytes_max));
+        let mut copied = copied.map_err(|error| self.unless_replaced(error))?;
         let placed = self.place_once(&signature.name, &signature.bytes)?;
         // The signature is durable before the document has its name.
         let done = copied.place(self, &inputs).and_then(|()| self.sync_names());
-        if let Err(error) = done.and_then(|()| self.place_once(&name, bytes)) {
+        if let Err(error) = done.and_then(|()| self.place_document(&name, bytes)) {
             return Err(self.take_back(&signature.name, placed, error));
         }
         // From here on the action is taken: the document may already be claimed.
@@ -144,8 +144,8 @@ impl Inbox {
     pub fn place_signed(&self, document: &CountedDocument) -> Result<(), SpoolError> {
         let CountedDocument { target, bytes, signature } = document;
         let placed = self.place_once(&signature.name, &signature.bytes)?;
-        let done = self.sync_names().and_then(|()| self.place_once(&target.file_name(), bytes));
-        if let Err(error) = done {
+        let done = self.sync_names();
+        if let Err(error) = done.and_then(|()| self.place_document(&target.file_name(), bytes)) {
             return Err(self.take_back(&signature.name, placed, error));
         }
         warn_if_failed(self.sync_names());
@@ -163,8 +163,10 @@ impl Inbox {
             self.check_free(name, bytes)?;
             return Ok(FilePlacement::Existed);
         }
-        let mut fresh =
-            AtomicFile::create_for(&path, FILE_MODE).map_err(SpoolError::io(&path, "create"))?;
+        // By handle, as the copies of inputs: the directory of this path may be another one now.
+        let directory = self.handle().try_clone().map_err(SpoolError::io(&path, "create"))?;
+        let created = AtomicFile::create_in(directory, name.as_ref(), FILE_MODE);
+        let mut fresh = created.map_err(SpoolError::io(&path, "create"))?;
         let written = fresh.write(bytes).and_then(|()| fresh.set_mode(FILE_MODE));
         written.map_err(SpoolError::io(&path, "write"))?;
         match fresh.place() {
@@ -174,6 +176,25 @@ impl Inbox {
             }
             Err(error) => Err(SpoolError::io(&path, "submit")(error)),
         }
+    }
+
+    /// Places a document, after which its draft is removed. If this directory was replaced since it
+    /// was opened, nothing would claim the document: it is taken back, and the error is momentary.
+    pub(crate) fn place_document(&self, name: &str, bytes: &[u8]) -> Result<(), SpoolError> {
+        let placed = self.place_once(name, bytes)?;
+        if self.is_in_place() {
+            return Ok(());
+        }
+        Err(self.take_back(name, placed, self.was_replaced()))
+    }
+
+    /// Returns the error, or a momentary one if this directory was replaced since it was opened.
+    fn unless_replaced(&self, error: SpoolError) -> SpoolError {
+        if self.is_in_place() { error } else { self.was_replaced() }
+    }
+
+    fn was_replaced(&self) -> SpoolError {
+        SpoolError::errno(self.path(), "submit to")(Errno::AGAIN)
     }
 
     /// Checks that no object has this name, or a file with the same bytes.
@@ -191,7 +212,7 @@ impl Inbox {
         }
     }
 
-    /// Removes a signature file that this call placed. Returns the error that was the reason.
+    /// Removes a file that this call placed. Returns the error that was the reason.
     fn take_back(&self, name: &str, placed: FilePlacement, error: SpoolError) -> SpoolError {
         if placed == FilePlacement::Created
             && let Err(errno) = unlinkat(self.handle(), name, AtFlags::empty())

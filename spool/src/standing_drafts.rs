@@ -135,7 +135,8 @@ impl Inbox {
             }
             // One draft that cannot be taken must not stop the others.
             Err(error) => {
-                let is_lasting = !error.is_momentary();
+                // The error may be that of a directory that was replaced meanwhile.
+                let is_lasting = !error.is_momentary() && self.is_in_place();
                 look.failure.get_or_insert(error);
                 is_lasting
             }
@@ -168,7 +169,7 @@ impl Inbox {
         }
         let mut copied = CopiedInputs::of(drafts, self, &inputs, bounds)?;
         copied.place(self, &inputs)?;
-        self.place_once(name, &draft.bytes)?;
+        self.place_document(name, &draft.bytes)?;
         let original = copied.keep();
         // From here on the draft is taken: it may already be claimed.
         let removed = self.sync_names().and_then(|()| match drafts.remove_draft(name, &draft)? {

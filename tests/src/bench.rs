@@ -142,6 +142,12 @@ impl Bench {
         None
     }
 
+    /// Returns a bench of an ordinary user, for a program that refuses root.
+    #[must_use]
+    pub(crate) fn of_ordinary_user() -> Self {
+        Self::of(tests_run_as_root())
+    }
+
     fn of(drop_rights: bool) -> Self {
         let scratch = ScratchDir::new();
         let home = scratch.dir("home");

@@ -4,8 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-pub(crate) const PROGRAMS: [&str; 5] =
-    ["toolexec", "toolexecd", "toolexec-launch", "toolexec-egress", "toolexec-console"];
+pub(crate) const PROGRAMS: [&str; 6] = [
+    "toolexec",
+    "toolexecd",
+    "toolexec-launch",
+    "toolexec-egress",
+    "toolexec-console",
+    "toolexec-fleet",
+];
 
 #[must_use]
 pub fn workspace() -> PathBuf {

@@ -2,10 +2,12 @@
 
 pub(crate) mod environment;
 pub(crate) mod files;
+pub(crate) mod fleet_list;
 pub(crate) mod policy;
 
 mod build_record;
 mod case;
+mod fleet;
 mod format;
 mod host;
 mod signing;
@@ -14,6 +16,7 @@ mod state;
 
 pub(crate) use build_record::SignedBuild;
 pub(crate) use case::{CaseOptions, RulesOptions, ShowOptions};
+pub(crate) use fleet::{FleetDatabaseOption, FleetOption, FleetStoreOption};
 pub(crate) use format::Format;
 pub(crate) use host::HostOptions;
 pub(crate) use signing::{KeyOptions, SigningOptions};

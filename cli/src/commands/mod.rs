@@ -4,6 +4,7 @@ mod agent;
 pub(crate) mod approve;
 mod authorization;
 mod env;
+mod fleet;
 mod groups;
 mod host;
 pub(crate) mod inspect;
@@ -29,6 +30,7 @@ use crate::commands::authorization::gate::{self, GateCommand};
 use crate::commands::authorization::permission::{self, PermissionCommand};
 use crate::commands::authorization::policy::{self, PolicyCommand};
 use crate::commands::env::EnvironmentCommand;
+use crate::commands::fleet::FleetGroupCommand;
 use crate::commands::host::doctor::{self, DoctorCommand};
 use crate::commands::host::gc::{self, GcCommand};
 use crate::commands::host::keys::{self, KeysCommand};
@@ -111,6 +113,8 @@ pub(crate) enum CliCommand {
     Log(records::log::LogCommand),
     /// Build, list, verify and copy environments: programs and libraries by digest
     Env(EnvironmentCommand),
+    /// Set up and show several hosts that share their requests through a database
+    Fleet(FleetGroupCommand),
     /// Create, print and rotate the keys that sign records and the log
     Keys(KeysCommand),
     /// Query, request, grant and revoke agent permissions
@@ -162,6 +166,7 @@ impl CliCommand {
             Self::Cancel(args) => order::order(&args, OperatorOrder::Cancel),
             Self::Log(args) => log::log(&args),
             Self::Env(args) => env::env(&args),
+            Self::Fleet(args) => fleet::fleet(&args),
             Self::Keys(args) => keys::keys(&args),
             Self::Permission(args) => permission::permission(&args),
             Self::Policy(args) => policy::policy(&args),

@@ -151,10 +151,15 @@ async fn watch(
         pause = (look.elapsed * PAUSE_FACTOR).clamp(PAUSE_MIN, PAUSE_MAX);
         for task in look.tasks {
             let id = task.task.task_id.clone();
-            if task.status().is_terminal() {
-                tasks.retain(|watched| watched.as_str() != id);
+            if sent.get(&id) == Some(&task) {
+                continue;
             }
-            if sent.get(&id) != Some(&task) {
+            if task.status().is_terminal() {
+                // It has the result, and is not compared again.
+                tasks.retain(|watched| watched.as_str() != id);
+                sent.remove(&id);
+                notify(context, task).await?;
+            } else {
                 notify(context, task.clone()).await?;
                 sent.insert(id, task);
             }

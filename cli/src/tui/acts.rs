@@ -13,7 +13,9 @@ use super::page::ScrollText;
 use super::terminal::Signals;
 use super::view::{Item, ItemKind};
 use crate::args::files::read_document;
-use crate::args::{CaseOptions, Format, RulesOptions, ShowOptions, SigningOptions};
+use crate::args::{
+    CaseOptions, FleetOption, FleetStoreOption, Format, RulesOptions, ShowOptions, SigningOptions,
+};
 use crate::commands::approve::approve::{self, ApproveCommand, SignOutcome};
 use crate::commands::approve::reject::{self, RejectCommand};
 use crate::commands::approve::review;
@@ -112,8 +114,15 @@ impl<'a> SpoolActions<'a> {
             return format!("{}: approved, but not submitted", item.id);
         }
         let (request, spool) = (path.clone(), self.place.to_owned());
-        let submit_args =
-            SubmitCommand { request, more: Vec::new(), inputs: None, spool, format: Format::Human };
+        let submit_args = SubmitCommand {
+            request,
+            more: Vec::new(),
+            inputs: None,
+            spool,
+            fleet: FleetOption::default(),
+            store: FleetStoreOption::default(),
+            format: Format::Human,
+        };
         let submitted = submit::submit_if_unchanged(&submit_args, &approved);
         result_message(
             ["approved and submitted", "approved, but not submitted"],

@@ -191,6 +191,39 @@ fn witness_cosigns_a_growing_log() {
 }
 
 #[test]
+fn consistency_verifies_the_cosignature_of_a_stored_checkpoint() {
+    let (bench, _) = log_and_witness(5);
+    let note = fs::read_to_string(bench.path("state/log/checkpoint")).unwrap();
+    bench.save("cosigned", &format!("{note}{}", cosignature(&note, NAME, &signing())));
+    let other = SigningKey::from_bytes(&[8; 32]).verifying_key();
+    bench.save("other.vkey", &verifier_line(NAME, &other));
+    drop(bench.grown("state", 9));
+    let with = |words: &[&str], key: &str| {
+        bench.on_state(&[&["consistency"][..], words, &["--witness-key", key]].concat())
+    };
+    let output = with(&["cosigned"], "w1.vkey").assert(0, &["consistent: the log of 9 entries"]);
+    let cosigned = format!("cosigned by {NAME} at 2026-11-21T10:48:00Z: 5 entries\n");
+    assert!(output.out.ends_with(&cosigned), "{}", output.out);
+    let json = with(&["cosigned", "--format", "json"], "w1.vkey").assert(0, &[]).json();
+    assert_eq!(json["witness"].as_str(), Some(NAME));
+    assert_eq!(json["cosigned"].as_str(), Some("2026-11-21T10:48:00Z"));
+    // Another key, a checkpoint without a cosignature, and the cosignature of another checkpoint.
+    with(&["cosigned"], "other.vkey").assert(1, &["cosigned: no cosignature", "by the key of"]);
+    let newer = fs::read_to_string(bench.path("state/log/checkpoint")).unwrap();
+    bench.save("plain", &newer);
+    bench.save("moved", &format!("{newer}{}", cosignature(&note, NAME, &signing())));
+    for file in ["plain", "moved"] {
+        with(&[file], "w1.vkey").assert(1, &["no cosignature of this checkpoint"]);
+    }
+    with(&["5"], "w1.vkey").assert(3, &["--witness-key: A is a number"]);
+    with(&["cosigned"], "cosigned").assert(3, &["cosigned: not the public key of a witness"]);
+    // A log that was rewritten after the witness saw it.
+    bench.rewrite("anew", 9);
+    let words = ["consistency", "cosigned", "--witness-key", "w1.vkey", "--state", "anew"];
+    bench.log(&words).assert(1, &["NOT CONSISTENT", "cosigned by"]);
+}
+
+#[test]
 fn witness_with_another_size_gets_a_proof_from_it() {
     let (bench, witness) = log_and_witness(50);
     let show = ["witness", "--to", &witness.url, "--witness-key", "w1.vkey"];

@@ -74,7 +74,10 @@ fn main() -> ExitCode {
         Err(error) => return fail(&error.to_string(), if clock.is_none() { 2 } else { 3 }),
     };
     let Some(clock) = clock else {
-        return match check_ledger(&places_of(&config), &mut daemon::was_begun) {
+        let checked = config.check_fleet().map_err(DaemonError::from).and_then(|()| {
+            check_ledger(&places_of(&config), &mut daemon::was_begun).map_err(DaemonError::from)
+        });
+        return match checked {
             Ok(()) => print_text(&format!("{}: good\n", path.display())),
             Err(error) => fail(&error.to_string(), 2),
         };
@@ -227,6 +230,10 @@ fn serve(config: Config, path: PathBuf, clock: ClockCheck) -> Result<(), DaemonE
     .with_clock_floor(floor)
     .with_prewarmed_sandboxes(config.prewarmed_sandboxes)
     .with_capacity(config.capacity);
+    let host = match &config.fleet {
+        Some(fleet) => host.with_fleet(fleet)?,
+        None => host,
+    };
     let Config { scan_interval, shutdown_grace, capacity, metrics, retention, .. } = config;
     // Some requests wait for capacity, some run, and some are being published.
     let in_flight_max = capacity.sandboxes.saturating_mul(IN_FLIGHT_PER_SANDBOX);

@@ -58,10 +58,18 @@ pub fn open_keys(
     source: &KeySource,
     configured: Option<&LogOrigin>,
 ) -> Result<HostKeys, HostKeyError> {
-    let known = PublicLogKey::open(source.public()).ok();
-    // The log keeps its name if the host is renamed.
-    let origin = configured.or(known.as_ref().map(PublicLogKey::origin)).cloned();
+    let origin = known_origin(source, configured);
     HostKeys::open_or_create(source, &origin.unwrap_or_else(own_name))
+}
+
+/// Returns the configured name of the log, else that of the existing key: the log keeps its name if
+/// the host is renamed.
+pub(super) fn known_origin(
+    source: &KeySource,
+    configured: Option<&LogOrigin>,
+) -> Option<LogOrigin> {
+    let of_key = || Some(PublicLogKey::open(source.public()).ok()?.origin().clone());
+    configured.cloned().or_else(of_key)
 }
 
 fn own_name() -> LogOrigin {

@@ -33,6 +33,8 @@ pub struct LenientConfig {
     pub launcher_socket: Option<PathBuf>,
     /// The socket of the egress proxy; none if the key `egress.socket` is missing.
     pub egress_socket: Option<PathBuf>,
+    /// The socket of the gate of the fleet; none if the key `fleet.socket` is missing.
+    pub fleet_socket: Option<PathBuf>,
     /// The key source; none if the configuration does not determine it.
     pub keys: Option<KeySource>,
 }
@@ -50,6 +52,7 @@ struct RawLenientConfig {
     log: Option<RawLenientLog>,
     launcher: Option<RawLenientSocket>,
     egress: Option<RawLenientSocket>,
+    fleet: Option<RawLenientSocket>,
 }
 
 #[derive(Deserialize)]
@@ -84,6 +87,7 @@ impl LenientConfig {
             ais_trust: form.ais_trust,
             launcher_socket: socket(form.launcher),
             egress_socket: socket(form.egress),
+            fleet_socket: socket(form.fleet),
             keys,
         })
     }

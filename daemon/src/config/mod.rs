@@ -20,10 +20,13 @@ use spool::retention::RetentionPolicy;
 
 use crate::bounded_file::{read_bytes, text_of};
 use crate::capacity::CapacityLimits;
+use crate::fleet_gate::{ConfiguredFleet, FleetMembership};
 use crate::metrics::MetricsSettings;
 pub use crate::model::ConfigError;
+use crate::system;
 use crate::trust_store::{HostTrustStore, TrustFileOwners, TrustFiles, check_owner};
 pub use crate::trust_store::{read_ais_trust, read_revoked, read_signers};
+use host_keys::known_origin;
 pub use host_keys::open_keys;
 use raw_config::RawDaemonConfig;
 use validate::CheckedConfig;
@@ -51,6 +54,8 @@ pub struct Config {
     pub launcher: LauncherAddress,
     /// The proxy for runs with hosts; without one those requests are refused.
     pub egress: Option<Egress>,
+    /// The fleet of this host; none for a host that runs alone.
+    pub fleet: Option<ConfiguredFleet>,
     /// The interval of directory scans, which find submissions that inotify missed.
     pub scan_interval: Duration,
     /// The time that a run may continue after SIGTERM before it is cancelled.
@@ -98,18 +103,22 @@ impl Config {
             revoked: form.revoked,
             ais: form.ais_trust,
         };
-        let CheckedConfig { capacity, metrics, launcher, keys, log, retention, egress } = settings;
+        let trust = HostTrustStore::open(files, TrustFileOwners::RootOrDaemon)?;
+        let CheckedConfig { capacity, metrics, launcher, keys, log, retention, egress, fleet } =
+            settings;
+        let fleet = fleet.map(|fleet| ConfiguredFleet::read(fleet, trust.signers(), system::now()));
         Ok(Self {
             spool: form.spool,
             state: form.state,
             policy,
-            trust: HostTrustStore::open(files, TrustFileOwners::RootOrDaemon)?,
+            trust,
             keys,
             log_origin: log.origin,
             heartbeat_sec: log.heartbeat_sec,
             log: log.directory,
             launcher,
             egress,
+            fleet: fleet.transpose()?,
             scan_interval: Duration::from_secs(form.scan_interval_sec),
             shutdown_grace: Duration::from_secs(form.shutdown_grace_sec),
             prewarmed_sandboxes: form.prewarmed_sandboxes,
@@ -117,5 +126,19 @@ impl Config {
             retention,
             metrics,
         })
+    }
+
+    /// Checks that the list of the fleet has this host, and that no newer list was used before.
+    /// Before the first start, the name of this host may be unknown.
+    ///
+    /// # Errors
+    /// The reason why the daemon would not start.
+    pub fn check_fleet(&self) -> Result<(), ConfigError> {
+        match (&self.fleet, known_origin(&self.keys, self.log_origin.as_ref())) {
+            (Some(fleet), Some(origin)) => {
+                FleetMembership::check(fleet, origin.as_str(), &self.state).map(drop)
+            }
+            _ => Ok(()),
+        }
     }
 }

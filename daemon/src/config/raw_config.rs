@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::host_keys::RawKeysConfig;
 use super::retention::RawRetentionConfig;
+use crate::fleet_gate::RawFleetConfig;
 use crate::metrics::RawMetricsConfig;
 
 #[derive(Debug, Deserialize)]
@@ -22,6 +23,7 @@ pub(super) struct RawDaemonConfig {
     pub(super) log: Option<RawLogConfig>,
     pub(super) launcher: Option<RawLauncherConfig>,
     pub(super) egress: Option<RawEgressConfig>,
+    pub(super) fleet: Option<RawFleetConfig>,
     pub(super) metrics: Option<RawMetricsConfig>,
     #[serde(default = "default_scan_interval_sec")]
     pub(super) scan_interval_sec: u64,

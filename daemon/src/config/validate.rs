@@ -14,6 +14,7 @@ use spool::retention::RetentionPolicy;
 use super::raw_config::{RawDaemonConfig, RawEgressConfig, RawLauncherConfig, RawLogConfig};
 use super::{host_keys, retention};
 use crate::capacity::CapacityLimits;
+use crate::fleet_gate::{FleetSettings, RawFleetConfig};
 use crate::metrics::{MetricsSettings, RawMetricsConfig};
 use crate::network::find_egress;
 use crate::programs::{find_launcher, find_program};
@@ -35,6 +36,7 @@ pub(super) struct CheckedConfig {
     pub(super) log: LogSettings,
     pub(super) retention: RetentionPolicy,
     pub(super) egress: Option<Egress>,
+    pub(super) fleet: Option<FleetSettings>,
 }
 
 pub(super) struct LogSettings {
@@ -63,6 +65,7 @@ impl CheckedConfig {
             log: log(form.log.take(), &form.spool)?,
             retention: retention::bounds(form.retention.take())?,
             egress: egress(form.egress.take())?,
+            fleet: form.fleet.take().map(RawFleetConfig::settings).transpose()?,
             capacity: limits,
             metrics,
         })
@@ -123,7 +126,12 @@ fn check_paths(form: &RawDaemonConfig) -> Result<(), String> {
         ("egress.program", egress.and_then(|egress| egress.program.as_ref())),
         ("egress.hosts_file", egress.and_then(|egress| egress.hosts_file.as_ref())),
     ];
-    for (key, path) in paths.into_iter().chain(of_egress) {
+    let fleet = form.fleet.as_ref();
+    let of_fleet = [
+        ("fleet.socket", fleet.map(|fleet| &fleet.socket)),
+        ("fleet.list", fleet.map(|fleet| &fleet.list)),
+    ];
+    for (key, path) in paths.into_iter().chain(of_egress).chain(of_fleet) {
         if let Some(path) = path.filter(|path| !path.is_absolute()) {
             let shown = path.display();
             return Err(format!(

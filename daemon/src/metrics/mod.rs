@@ -3,6 +3,7 @@
 //! label has a closed set of values, so that a request cannot add a time series.
 
 mod file;
+mod fleet_metrics;
 pub(crate) mod model;
 mod registry;
 mod settings;

@@ -1,10 +1,12 @@
 //! The metrics and their meaning. Any thread may call any method.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use fleet::gate::FleetGauges;
 use model::{Outcome, UtcTime};
 use policies::Policy;
 use prometheus_client::encoding::text;
@@ -15,6 +17,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use spool::{RequestCounts, Shortage};
 use validator::{Severity, Violation};
+
+use super::fleet_metrics::FleetMetrics;
 
 type MetricLabel = [(&'static str, Cow<'static, str>); 1];
 type SecondsHistogram = Family<MetricLabel, Histogram, fn() -> Histogram>;
@@ -56,6 +60,8 @@ model::closed_set! {
         Host = "host",
         /// The wall clock is earlier than the last recorded time.
         Clock = "clock",
+        /// The gate of the fleet does not permit admission, or does not answer.
+        Fleet = "fleet",
         /// The daemon is stopping.
         Drain = "drain",
     }
@@ -91,6 +97,8 @@ pub struct Metrics {
     log_entries: Gauge,
     policy: Family<[(&'static str, String); 2], Gauge>,
     stopped: Family<MetricLabel, Gauge>,
+    /// Those of the fleet, if this host belongs to one.
+    fleet: OnceLock<FleetMetrics>,
 }
 
 impl Metrics {
@@ -116,6 +124,7 @@ impl Metrics {
             log_entries: Gauge::default(),
             policy: Family::default(),
             stopped: Family::default(),
+            fleet: OnceLock::new(),
         };
         metrics.create_series().register(started)
     }
@@ -273,6 +282,29 @@ impl Metrics {
         }
     }
 
+    /// Adds the metrics of a fleet with these hosts.
+    pub fn begin_fleet(&self, hosts: Vec<String>) {
+        if self.fleet.set(FleetMetrics::new(hosts)).is_ok() {
+            self.changed();
+        }
+    }
+
+    /// Sets the last answer of the gate of the fleet, and the figures in it.
+    pub fn fleet_status(&self, is_ready: bool, gauges: Option<&FleetGauges>) {
+        if let Some(fleet) = self.fleet.get() {
+            fleet.status(is_ready, gauges);
+            self.changed();
+        }
+    }
+
+    /// Records the time of one query for a start in the fleet.
+    pub fn fleet_start_took(&self, time: Duration) {
+        if let Some(fleet) = self.fleet.get() {
+            fleet.start_took(time);
+            self.changed();
+        }
+    }
+
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -281,12 +313,20 @@ impl Metrics {
     #[must_use]
     pub fn render(&self) -> String {
         let mut rendered = String::new();
-        if text::encode(&mut rendered, &self.registry).is_err() {
+        if self.encode(&mut rendered).is_err() {
             // Writing to a string does not fail. A text without its end mark would be refused.
             rendered.clear();
             writeln!(rendered, "# EOF").unwrap_or_default();
         }
         rendered
+    }
+
+    fn encode(&self, rendered: &mut String) -> fmt::Result {
+        text::encode_registry(rendered, &self.registry)?;
+        if let Some(fleet) = self.fleet.get() {
+            fleet.encode(rendered)?;
+        }
+        text::encode_eof(rendered)
     }
 }
 

@@ -115,7 +115,7 @@ impl RequestContext<'_> {
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),
             signers: trust.signers(),
-            origin: Some(self.host.log.origin()),
+            host: self.host.audience(),
             // `check` has already consulted the ledger.
             ledger: LedgerEvidence::Unused,
             standing: standing::evidence(claimed.standing(), uses),

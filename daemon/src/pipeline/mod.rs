@@ -6,6 +6,7 @@ mod backend;
 mod environment;
 #[cfg(test)]
 mod finished_tests;
+mod fleet_start;
 mod machine;
 mod model;
 mod patch;

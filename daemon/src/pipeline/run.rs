@@ -117,9 +117,10 @@ impl RequestContext<'_> {
             return self.refuse_prepared(prepared, *expired);
         }
         // The last check for a cancellation before the request is used up. The clock may have been
-        // set back since the admission.
-        let unwanted =
-            continuation() != Continuation::Continue || self.host.clock_floor.check().is_err();
+        // set back since the admission, and the fleet may not be ready any more.
+        let unwanted = continuation() != Continuation::Continue
+            || self.host.clock_floor.check().is_err()
+            || self.host.fleet_stopped().is_some();
         if unwanted && deadline.allows_hold(system::now()) {
             return Ok(self.release_prepared(prepared));
         }
@@ -244,6 +245,10 @@ impl RequestContext<'_> {
                 "the launcher does not answer: {state}; the run still ends at its time limit"
             ),
         };
+        if let Err(why) = self.ask_fleet(begun, continuation) {
+            return RunEnd::NeverStarted(why);
+        }
+        reach(Failpoint::StartPermitted);
         let running = match ready.start_reported(result.directory(), news) {
             Ok(running) => running,
             Err(error @ BuildError::Unknown(_)) => {

@@ -153,7 +153,7 @@ impl RequestContext<'_> {
             signatures: &found.signatures,
             unread_signatures: &found.unread,
             signers: self.rules.trust.signers(),
-            origin: Some(self.host.log.origin()),
+            host: self.host.audience(),
             now,
         };
         Ok(admission_violations(&found.approval, &self.rules.policy, &evidence))

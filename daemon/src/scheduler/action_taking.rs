@@ -1,7 +1,7 @@
 //! The taking of one signed action: its documents are read, its signature is judged, and only then
 //! is a file placed. All documents of an action are judged before the first is placed.
 
-use model::{StandingReference, UtcTime};
+use model::{HostAudience, StandingReference, UtcTime};
 use policies::{
     ActionDocument, ActionTarget, CountedAction, CountedDocument, SignedAction,
     SignedActionEvidence, SignedActionKind,
@@ -20,8 +20,8 @@ pub(super) struct ActionTaking<'a> {
     pub(super) spool: &'a Spool,
     pub(super) approved: &'a Inbox,
     pub(super) rules: &'a DaemonRules,
-    /// The name of this host.
-    pub(super) origin: &'a str,
+    /// The names of this host.
+    pub(super) host: HostAudience<'a>,
     pub(super) now: UtcTime,
     /// The last time at which an order has no effect.
     pub(super) orders_until: UtcTime,
@@ -77,7 +77,7 @@ impl ActionTaking<'_> {
         let evidence = SignedActionEvidence {
             policy: &self.rules.policy,
             signers: self.rules.trust.signers(),
-            origin: Some(self.origin),
+            host: self.host,
             now: self.now,
             no_effect_until,
         };

@@ -71,6 +71,9 @@ impl<'env> EventLoop<'_, 'env> {
         if let Err(behind) = self.host.clock_floor.check() {
             return Ok(Some((AdmissionStopReason::Clock, behind.to_string())));
         }
+        if let Some(why) = self.host.fleet_stopped() {
+            return Ok(Some((AdmissionStopReason::Fleet, why)));
+        }
         match self.host.check_space() {
             Ok(()) => Ok(None),
             Err(error) => {

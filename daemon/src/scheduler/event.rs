@@ -18,6 +18,8 @@ pub(super) enum LoopEvent {
     StopNow,
     WorkerEnded(WorkerEnd),
     Probed(ProbeResult),
+    /// The gate of the fleet permits admission, or does not any more.
+    GateChanged,
     /// The thread that tries accelerators has ended; true if it tried one.
     AcceleratorsTried(bool),
     /// The thread of drafts has placed files in `approved/`.

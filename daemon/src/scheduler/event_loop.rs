@@ -183,6 +183,7 @@ impl EventLoop<'_, '_> {
             LoopEvent::Probed(probed) => {
                 self.handle_probe(probed).unwrap_or_else(|error| self.fail(error));
             }
+            LoopEvent::GateChanged => self.handle_gate_change(),
             LoopEvent::Stop => self.stop(),
             LoopEvent::StopNow => {
                 self.stop();

@@ -15,6 +15,7 @@ mod event;
 mod event_loop;
 mod finish;
 mod fitness;
+mod gate;
 mod loop_state;
 mod model;
 mod probing;
@@ -96,6 +97,7 @@ impl DaemonService {
         let ends = (send.clone(), Arc::clone(&hinted));
         let drafts = DraftThreadHandle::start(Arc::clone(&host), Arc::clone(&dropbox), ends)?;
         let served = thread::scope(|scope| {
+            let gate = gate::follow(scope, &host, &orders, send.clone())?;
             let watcher = watch::watch(dropbox.path(), send.clone(), Arc::clone(&hinted));
             let now = Instant::now();
             let mut at_work = EventLoop {
@@ -128,7 +130,12 @@ impl DaemonService {
                 must_try_accelerators_again: false,
                 publisher,
             };
-            at_work.serve(&events)
+            let served = at_work.serve(&events);
+            // It must not sleep until its next query.
+            if let Some(gate) = &gate {
+                gate.thread().unpark();
+            }
+            served
         });
         host.end_prewarmed();
         drafts.finish(&host);

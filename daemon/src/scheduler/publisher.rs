@@ -199,6 +199,10 @@ impl StatusPublisher {
         let is_known =
             |known: AdmissionStopReason| known == by || (is_shortage(known) && is_shortage(by));
         if self.stopped.as_ref().is_some_and(|(known, _)| is_known(*known)) {
+            if by == AdmissionStopReason::Fleet {
+                // A gate may have another reason each second: the status has the present one.
+                self.stopped = Some((by, why));
+            }
             return;
         }
         let fields = LogEventFields { reason: Some(&why), ..LogEventFields::default() };

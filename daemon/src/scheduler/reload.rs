@@ -26,6 +26,10 @@ impl EventLoop<'_, '_> {
             let why = format!("{}: a reload cannot change this path", moved.display());
             return refused(&format!("{why}; help: restart the daemon"));
         }
+        if self.host.has_other_fleet(&config) {
+            let why = "fleet: a reload cannot change this key or the labels of this host";
+            return refused(&format!("{why}; help: restart the daemon"));
+        }
         if let Err(why) = self.host.take_over_keys(&config.keys)? {
             return refused(&why);
         }

@@ -130,7 +130,7 @@ impl DraftThread {
             spool: &self.host.spool,
             approved: &self.approved,
             rules,
-            origin: self.host.log.origin(),
+            host: self.host.audience(),
             now: system::now(),
             orders_until,
             marks,

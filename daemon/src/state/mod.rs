@@ -2,6 +2,7 @@
 
 mod accelerators;
 mod disk_space;
+mod fleet;
 mod permission_filing;
 mod publish;
 mod reload;
@@ -23,6 +24,7 @@ use crate::clock::ClockFloor;
 use crate::environment_digests::DigestCache;
 use crate::environments::environments_dir;
 use crate::filing_thread::FilingThread;
+use crate::fleet_gate::FleetMembership;
 use crate::metrics::Metrics;
 use crate::model::DaemonError;
 use crate::permissions::Permissions;
@@ -80,6 +82,8 @@ pub struct Daemon {
     backends: BackendScope,
     rules: RwLock<Arc<DaemonRules>>,
     pub(crate) egress: Option<Egress>,
+    /// Without it, no start waits for a gate.
+    pub(crate) fleet: Option<FleetMembership>,
     /// Locked for a moment only, because the event loop needs it.
     permissions: Mutex<Option<Permissions>>,
     filing: Mutex<FilingThread>,
@@ -124,6 +128,7 @@ impl Daemon {
             backends,
             rules: RwLock::new(Arc::new(rules)),
             egress,
+            fleet: None,
             permissions: Mutex::new(permissions),
             filing: Mutex::default(),
             digests: Mutex::new(digests),

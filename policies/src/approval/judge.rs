@@ -35,7 +35,7 @@ pub(crate) fn judge(
     findings.pass(RuleName::ApprovalRisk, why);
     request_rules::date_order(document, evidence.now, findings);
     let expires = request_rules::age(document, rules, evidence.now, findings);
-    request_rules::audience(request, rules, evidence.origin, findings);
+    request_rules::audience(request, rules, evidence.host, findings);
     request_rules::single_use(&evidence.ledger, findings);
     let votes = verified_signatures(request, basis.found(), policy, evidence);
     let unread = match basis.found() {

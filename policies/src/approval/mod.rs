@@ -32,8 +32,8 @@ mod webauthn;
 mod wire;
 
 pub use self::model::{
-    APPROVE_NAMESPACE, AllowedSignersError, REJECT_NAMESPACE, REQUEST_NAMESPACE, RevokedKeys,
-    RevokedKeysError, SIGNATURE_FILES_MAX, STANDING_NAMESPACE, SignatureFile,
+    APPROVE_NAMESPACE, AllowedSignersError, FLEET_NAMESPACE, REJECT_NAMESPACE, REQUEST_NAMESPACE,
+    RevokedKeys, RevokedKeysError, SIGNATURE_FILES_MAX, STANDING_NAMESPACE, SignatureFile,
 };
 pub use batch::{BATCH_NAMESPACE, BATCH_REQUESTS_MAX, BatchError, BatchList};
 pub use key::{KeyKind, SignerKey, SignerKeyError};

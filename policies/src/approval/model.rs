@@ -20,6 +20,8 @@ pub const REJECT_NAMESPACE: &str = "reject.tool-exec@threegate";
 pub const REQUEST_NAMESPACE: &str = "request.tool-exec@threegate";
 /// The namespace of a signature that approves every run within the bounds of a standing approval.
 pub const STANDING_NAMESPACE: &str = "standing.tool-exec@threegate";
+/// The namespace of a signature over the list of a fleet, or over an order that declares a host lost.
+pub const FLEET_NAMESPACE: &str = "fleet.tool-exec@threegate";
 /// The maximum number of signature files of one request.
 pub const SIGNATURE_FILES_MAX: usize = 16;
 
@@ -69,6 +71,11 @@ impl AllowedSignersError {
     #[must_use]
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// Returns the problem without its line and its help.
+    pub(crate) fn what(&self) -> &str {
+        &self.what
     }
 }
 

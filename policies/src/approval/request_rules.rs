@@ -1,7 +1,7 @@
 //! The rules about the request as a whole: times, host, single use, rejection. Signatures can
 //! outvote none of them.
 
-use model::{UtcTime, escape_line};
+use model::{HostAudience, UtcTime, escape_line};
 use validator::{CLOCK_SKEW_SEC, Code, Request};
 
 use super::document::SignedDocument;
@@ -61,17 +61,22 @@ pub(super) fn age(
     Some(expires)
 }
 
-/// Checks `x-audience`, the one host of a request. A host without a name satisfies no audience.
+/// Checks `x-audience`, the one host of a request, or a label of it.
 pub(super) fn audience(
     request: &Request,
     rules: &ApprovalRules,
-    origin: Option<&str>,
+    host: HostAudience<'_>,
     findings: &mut Findings,
 ) {
     const RULE: RuleName = RuleName::ApprovalAudience;
-    let here = origin.map_or_else(|| "without a name".to_owned(), |it| format!("`{it}`"));
+    let here = host.name().map_or_else(|| "without a name".to_owned(), |it| format!("`{it}`"));
     match request.audience() {
-        Some(meant) if Some(meant) == origin => findings.pass(RULE, format!("this host, {here}")),
+        Some(meant) if Some(meant) == host.name() => {
+            findings.pass(RULE, format!("this host, {here}"));
+        }
+        Some(meant) if host.includes(meant) => {
+            findings.pass(RULE, format!("label `{}` of this host, {here}", escape_line(meant)));
+        }
         Some(meant) => {
             let reason = format!("x-audience: `{}` is not this host, {here}", escape_line(meant));
             let hint = "submit the request on the host that it names";

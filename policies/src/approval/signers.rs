@@ -162,6 +162,11 @@ impl AllowedSigners {
         self.of_key(key).any(|line| line.is_for(namespace))
     }
 
+    /// Returns the key of each line.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &SignerKey> {
+        self.entries.iter().map(|entry| &entry.key)
+    }
+
     pub(crate) fn of_key<'s>(&'s self, key: &SignerKey) -> impl Iterator<Item = &'s AllowedSigner> {
         self.entries.iter().filter(move |entry| entry.key == *key)
     }

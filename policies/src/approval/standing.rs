@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use model::{UtcTime, escape_line};
+use model::{HostAudience, UtcTime, escape_line};
 use validator::{
     CLOCK_SKEW_SEC, Code, Request, RiskLevel, StandingApproval, StandingTerms, Violation,
 };
@@ -84,18 +84,18 @@ pub(super) fn judge<'e>(
             return StandingBasis::Unusable;
         }
     };
-    StandingBasis::Standing(found, judge_use(request, rules, (found, evidence.origin), findings))
+    StandingBasis::Standing(found, judge_use(request, rules, (found, evidence.host), findings))
 }
 
 fn judge_use(
     request: &Request,
     rules: &StandingRules,
-    (found, origin): (&FoundStanding<'_>, Option<&str>),
+    (found, host): (&FoundStanding<'_>, HostAudience<'_>),
     findings: &mut Findings,
 ) -> Option<StandingUse> {
     let terms = found.approval.terms();
     let mut problems = beyond_policy(terms, rules);
-    let binding = compare(found.approval, request, origin.unwrap_or_default());
+    let binding = compare(found.approval, request, host);
     let binding = binding.map_err(|differences| {
         problems.extend(differences.iter().map(ToString::to_string));
     });
@@ -169,8 +169,8 @@ pub struct AdmissionEvidence<'a> {
     pub unread_signatures: &'a [String],
     /// The keys whose signatures count, if any are configured.
     pub signers: Option<&'a AllowedSigners>,
-    /// The name of this host.
-    pub origin: Option<&'a str>,
+    /// The names of this host.
+    pub host: HostAudience<'a>,
     /// The present time.
     pub now: UtcTime,
 }
@@ -191,7 +191,7 @@ pub fn admission_violations(
         return findings.violations;
     };
     let mut problems = beyond_policy(terms, rules);
-    if evidence.origin != Some(terms.audience.as_str()) {
+    if !evidence.host.includes(&terms.audience) {
         problems.push("x-audience: this host is another".to_owned());
     }
     if evidence.now >= terms.not_after {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::HostAudience;
 use validator::{
     Binding, ExpectedOutput, InputSlot, NamePattern, Network, Request, StandingApproval,
     StandingInput, StandingTerms, Work, bind,
@@ -19,15 +20,15 @@ pub struct InputSize<'n> {
     pub bytes: u64,
 }
 
-/// Compares a request with a standing approval, on the host of this name. `sizes` are the measured
-/// sizes of the request's inputs.
+/// Compares a request with a standing approval, on the host of these names. `sizes` are the
+/// measured sizes of the request's inputs.
 ///
 /// # Errors
 /// Each [`StandingDifference`]; then the request is not admitted.
 pub fn admits(
     standing: &StandingApproval,
     request: &Request,
-    host: &str,
+    host: HostAudience<'_>,
     sizes: &[InputSize<'_>],
 ) -> Result<Binding, Vec<StandingDifference>> {
     match (compare(standing, request, host), check_sizes(standing.terms(), request, sizes)) {
@@ -43,7 +44,7 @@ pub fn admits(
 pub(crate) fn compare(
     standing: &StandingApproval,
     request: &Request,
-    host: &str,
+    host: HostAudience<'_>,
 ) -> Result<Binding, Vec<StandingDifference>> {
     let terms = standing.terms();
     let mut found = Vec::new();
@@ -63,7 +64,7 @@ pub(crate) fn compare(
 fn source(
     standing: &StandingApproval,
     request: &Request,
-    host: &str,
+    host: HostAudience<'_>,
     found: &mut Vec<StandingDifference>,
 ) {
     let terms = standing.terms();
@@ -76,7 +77,7 @@ fn source(
     for (holds, difference) in [
         (request.standing() == Some(&standing.reference()), StandingDifference::Reference),
         (request.unknown_extensions().is_empty(), StandingDifference::Extension),
-        (terms.audience == host, StandingDifference::Host),
+        (host.includes(&terms.audience), StandingDifference::Host),
         (request.audience() == Some(&terms.audience), StandingDifference::Audience),
         (is_listed, StandingDifference::Agent),
         (agent.is_none_or(|agent| agent.accesscontrol().is_none()), StandingDifference::Scope),

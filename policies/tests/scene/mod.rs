@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use model::UtcTime;
+use model::{HostAudience, UtcTime};
 use policies::{
     AisEvidence, AisFile, AllowedSigners, Decision, DecisionEvidence, EnvironmentEvidence,
     InstalledRuntimes, LedgerEvidence, Policy, RuleVerdict, SignatureFile, SubmissionOrigin,
@@ -122,6 +122,7 @@ pub(crate) struct DecisionScene {
     pub(crate) unread_signatures: Vec<String>,
     pub(crate) signers: Option<AllowedSigners>,
     pub(crate) origin: Option<String>,
+    pub(crate) labels: Vec<String>,
     pub(crate) ledger: LedgerEvidence,
     pub(crate) permission: policies::PermissionEvidence,
     pub(crate) binaries: InstalledRuntimes,
@@ -137,6 +138,7 @@ impl Default for DecisionScene {
             unread_signatures: Vec::new(),
             signers: None,
             origin: None,
+            labels: Vec::new(),
             ledger: LedgerEvidence::Unused,
             permission: policies::PermissionEvidence::NotQueried,
             binaries: found(),
@@ -147,6 +149,10 @@ impl Default for DecisionScene {
 }
 
 impl DecisionScene {
+    pub(crate) fn host(&self) -> HostAudience<'_> {
+        HostAudience::of(self.origin.as_deref()).with_labels(&self.labels)
+    }
+
     pub(crate) fn decide(&self, request: Request, policy: &Policy) -> Decision {
         let (digests, nonces_used) = (policies::ais::EnvironmentDigests::default(), HashSet::new());
         let ais = AisEvidence {
@@ -169,7 +175,7 @@ impl DecisionScene {
             signatures: &self.signatures,
             unread_signatures: &self.unread_signatures,
             signers: self.signers.as_ref(),
-            origin: self.origin.as_deref(),
+            host: self.host(),
             ledger: self.ledger.clone(),
             standing: policies::StandingEvidence::NotQueried,
             permission: self.permission,

@@ -5,7 +5,7 @@ mod counting;
 mod form;
 mod touch;
 
-use model::{Sha256, UtcTime};
+use model::{HostAudience, Sha256, UtcTime};
 use policies::{
     ActionDocument, AllowedSigners, CountedAction, Policy, SignedAction, SignedActionEvidence,
     SignedActionKind, SignedActionTerms,
@@ -104,7 +104,7 @@ impl ActionCheckScene {
         let evidence = SignedActionEvidence {
             policy: &self.policy,
             signers: self.signers.as_ref(),
-            origin: None,
+            host: HostAudience::default(),
             now: self.now,
             no_effect_until: self.no_effect_until,
         };

@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use model::HostAudience;
 use policies::standing::{InputSize, StandingUses, UseRefusal, admits, check_use};
 use validator::StandingApproval;
 
@@ -21,7 +22,7 @@ use scene::{Generator, StandingCase, TestReference, TestRequest, at, environment
 fn differences(
     standing: &StandingApproval,
     request: &TestRequest,
-    host: &str,
+    host: HostAudience<'_>,
 ) -> Option<Vec<String>> {
     let parsed = request.parse(standing)?;
     let sizes: Vec<_> = request.sizes().collect();
@@ -31,6 +32,10 @@ fn differences(
         Ok(_) => Vec::new(),
         Err(found) => found.iter().map(ToString::to_string).collect(),
     })
+}
+
+fn desk(number: u8) -> HostAudience<'static> {
+    HostAudience::of(Some(if number == 1 { "desk-1" } else { "desk-2" }))
 }
 
 const NOT_A_REQUEST: &str = "not a request";
@@ -144,13 +149,13 @@ fn digest(bytes: &[u8]) -> model::Sha256 {
 fn each_difference_is_refused_and_named() {
     let standing = StandingCase::means().parse();
     let good = TestRequest::means();
-    assert_eq!(differences(&standing, &good, "desk-1"), Some(Vec::new()));
+    assert_eq!(differences(&standing, &good, desk(1)), Some(Vec::new()));
     let mut wrong = Vec::new();
     for (name, change, expected) in CHANGES {
         let mut request = good.clone();
         change(&mut request);
         // Some changes are refused before, by the check of the request's text.
-        let found = differences(&standing, &request, "desk-1");
+        let found = differences(&standing, &request, desk(1));
         let found = found.unwrap_or_else(|| vec![NOT_A_REQUEST.to_owned()]);
         if !found.iter().any(|it| it.contains(expected)) {
             wrong.push(format!("{name}: {found:?}"));
@@ -158,14 +163,17 @@ fn each_difference_is_refused_and_named() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The host that reads the request.
-    let found = differences(&standing, &good, "desk-2").unwrap();
+    let found = differences(&standing, &good, desk(2)).unwrap();
     assert_eq!(found, ["x-audience: this host is another"]);
+    // A host with this label.
+    let labels = ["desk-1".to_owned()];
+    assert_eq!(differences(&standing, &good, desk(2).with_labels(&labels)), Some(Vec::new()));
     // Changes within the bounds: fewer resources, another constraint more, another purpose.
     let mut less = good.clone();
     (less.memory_mb, less.time_sec, less.cpu) = (1, 1, "0.5".into());
     less.constraints.push("Be quick".into());
     less.sensitivity = "public";
-    assert_eq!(differences(&standing, &less, "desk-1"), Some(Vec::new()));
+    assert_eq!(differences(&standing, &less, desk(1)), Some(Vec::new()));
 }
 
 /// The digest decides what runs, but the name is part of what people read and sign.
@@ -176,7 +184,7 @@ fn only_the_same_environment_is_admitted() {
     let standing = case.parse();
     let differences_of = |environment: Option<String>| {
         let request = TestRequest { environment, ..TestRequest::means() };
-        differences(&standing, &request, "desk-1").unwrap()
+        differences(&standing, &request, desk(1)).unwrap()
     };
     assert_eq!(differences_of(Some(its)), [""; 0]);
     for other in [None, Some(environment("charts", "2")), Some(environment("plots", "1"))] {
@@ -195,7 +203,7 @@ fn a_fixed_folder_is_compared_as_a_file() {
     let differences_of = |name: &str, content: &[u8], bytes: u64| {
         let mut request = TestRequest::means();
         request.inputs.push((name.to_owned(), digest(content), Some(bytes)));
-        differences(&standing, &request, "desk-1").unwrap().join("\n")
+        differences(&standing, &request, desk(1)).unwrap().join("\n")
     };
     assert_eq!(differences_of("rates/", b"tree", 7), "");
     let other = differences_of("rates/", b"other", 7);
@@ -225,7 +233,7 @@ fn only_the_same_patch_is_admitted() {
             request.inputs.push((name.to_owned(), tree, Some(7)));
         }
         request.patch_of = patch_of.map(str::to_owned);
-        differences(&case.parse(), &request, "desk-1").unwrap()
+        differences(&case.parse(), &request, desk(1)).unwrap()
     };
     let other = ["outputs_expected: `mean.json` differs in x-patch-of"];
     assert_eq!(differences_of(&case, None), [""; 0]);
@@ -248,7 +256,7 @@ fn names_that_differ_in_case_belong_to_no_slot() {
     let mut request = TestRequest::means();
     request.inputs[1].0 = "MEANS.py".into();
     request.words[2] = "/in/MEANS.py".into();
-    let found = differences(&standing, &request, "desk-1").unwrap();
+    let found = differences(&standing, &request, desk(1)).unwrap();
     assert!(found.iter().any(|it| it.contains("`MEANS.py` is not foreseen")), "{found:?}");
 }
 
@@ -317,7 +325,8 @@ fn check_batch(random: &mut Generator, cases: &[StandingCase], count: usize) -> 
             random.mutate(&mut request);
         }
         let host = if random.below(50) == 0 { "desk-2" } else { "desk-1" };
-        let Some(found) = differences(&standing[number], &request, host) else { continue };
+        let on = HostAudience::of(Some(host));
+        let Some(found) = differences(&standing[number], &request, on) else { continue };
         let json = request.json();
         writeln!(lines, "{{\"n\": {number}, \"host\": \"{host}\", \"request\": {json}}}").unwrap();
         judged.push(found);

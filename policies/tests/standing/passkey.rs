@@ -1,6 +1,7 @@
 //! A passkey's signature of a standing approval counts only for an origin that the policy lists: at
 //! the admission, and as a rejection that revokes.
 
+use model::HostAudience;
 use policies::{
     AdmissionEvidence, AllowedSigners, Policy, REJECT_NAMESPACE, STANDING_NAMESPACE, SignatureFile,
     admission_violations, counts_for_standing, rejected_by,
@@ -56,7 +57,7 @@ fn violations(
         signatures: std::slice::from_ref(approval),
         unread_signatures: &[],
         signers: Some(signers),
-        origin: Some("desk-1"),
+        host: HostAudience::of(Some("desk-1")),
         now: at("2026-02-10T00:00:00Z"),
     };
     codes(&admission_violations(standing, policy, &evidence))

@@ -7,7 +7,8 @@ use model::Sha256;
 
 use crate::base64;
 use crate::key_model::SigningError;
-use crate::log::key::{LogKey, LogOrigin, PublicLogKey};
+use crate::log::key::{LogKey, PublicLogKey};
+use crate::log::note_key::is_note_name;
 
 /// Enough for the signatures of many witnesses.
 pub(crate) const NOTE_BYTES_MAX: usize = 64 * 1024;
@@ -115,6 +116,12 @@ impl Checkpoint {
         &self.note
     }
 
+    /// Returns the names and contents of all signatures of the note.
+    pub(crate) fn signatures(&self) -> Vec<(&str, Vec<u8>)> {
+        let lines = split_note(&self.note).map_or_else(Vec::new, |(_, lines)| lines);
+        lines.into_iter().filter_map(signature_line).collect()
+    }
+
     pub(crate) fn unverified_signatures(&self) -> usize {
         split_note(&self.note).map_or(0, |(_, signatures)| signatures.len().saturating_sub(1))
     }
@@ -132,10 +139,15 @@ impl Checkpoint {
     }
 }
 
+/// Returns origin, size and root of a note without checking a signature.
+pub(crate) fn parse_note(note: &str) -> Option<(&str, u64, Sha256)> {
+    let (text, _) = split_note(note)?;
+    parse(text)
+}
+
 /// Returns size and root of a note without checking a signature.
 pub(crate) fn parse_head(note: &str) -> Option<(u64, Sha256)> {
-    let (text, _) = split_note(note)?;
-    parse(text).map(|(_, size, root)| (size, root))
+    parse_note(note).map(|(_, size, root)| (size, root))
 }
 
 /// Splits a note into the signed text, which ends in a line feed, and the signature lines.
@@ -168,12 +180,5 @@ pub(crate) fn decimal(text: &str) -> Option<u64> {
 pub(crate) fn signature_line(line: &str) -> Option<(&str, Vec<u8>)> {
     let (name, blob) = line.strip_prefix("\u{2014} ")?.split_once(' ')?;
     let blob = base64::decode(blob)?;
-    (LogOrigin::is_note_name(name) && blob.len() > 4).then_some((name, blob))
-}
-
-impl LogOrigin {
-    /// Returns whether a name is valid in a signed note. Names of witnesses need not be host names.
-    pub(crate) fn is_note_name(name: &str) -> bool {
-        !name.is_empty() && !name.contains(char::is_whitespace) && !name.contains('+')
-    }
+    (is_note_name(name) && blob.len() > 4).then_some((name, blob))
 }

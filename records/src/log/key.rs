@@ -11,9 +11,9 @@ use ssh_key::public::{Ed25519PublicKey, KeyData};
 use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
 use crate::agent::AgentKey;
-use crate::base64;
 use crate::key_model::KeyFingerprint;
 use crate::key_model::SigningError;
+use crate::log::note_key::{note_id, note_key, short_id, verifier_line};
 use crate::spki;
 
 const ORIGIN_BYTES_MAX: usize = 253;
@@ -207,14 +207,13 @@ impl PublicLogKey {
     }
 
     pub(crate) fn short_id(&self) -> [u8; 4] {
-        first_four_bytes(self.id())
+        short_id(&self.origin.0, ED25519, &self.key)
     }
 
     /// Returns `name+hash+key`, the format of C2SP's tools.
     #[must_use]
     pub fn verifier_line(&self) -> String {
-        let key: Vec<u8> = std::iter::once(ED25519).chain(*self.key.as_bytes()).collect();
-        format!("{}+{}+{}", self.origin, hex4(self.short_id()), base64::encode(&key))
+        verifier_line(&self.origin.0, ED25519, &self.key)
     }
 
     /// Returns `ssh-ed25519 AAAA…`.
@@ -237,32 +236,4 @@ impl PublicLogKey {
     pub(crate) fn accepts(&self, text: &str, signature: &[u8; 64]) -> bool {
         self.key.verify_strict(text.as_bytes(), &Signature::from_bytes(signature)).is_ok()
     }
-}
-
-/// Returns the SHA-256 over a name and a key of this type (C2SP signed-note).
-fn note_id(name: &str, kind: u8, key: &VerifyingKey) -> Sha256 {
-    let mut bytes = name.as_bytes().to_vec();
-    bytes.extend([b'\n', kind]);
-    bytes.extend(key.as_bytes());
-    Sha256::of(&bytes)
-}
-
-fn first_four_bytes(id: Sha256) -> [u8; 4] {
-    let [a, b, c, d, ..] = *id.as_bytes();
-    [a, b, c, d]
-}
-
-/// Parses name, key id and Ed25519 key of a verifier line of this type; `None` for a weak key.
-pub(crate) fn note_key(line: &str, kind: u8) -> Option<(&str, [u8; 4], VerifyingKey)> {
-    let (name, rest) = line.trim_end().split_once('+')?;
-    let (id, key) = rest.split_once('+')?;
-    let key = base64::decode(key)?;
-    let key: &[u8; 32] = key.strip_prefix(&[kind])?.try_into().ok()?;
-    let key = VerifyingKey::from_bytes(key).ok().filter(|key| !key.is_weak())?;
-    let short_id = first_four_bytes(note_id(name, kind, &key));
-    (LogOrigin::is_note_name(name) && hex4(short_id) == id).then_some((name, short_id, key))
-}
-
-fn hex4(bytes: [u8; 4]) -> String {
-    format!("{:08x}", u32::from_be_bytes(bytes))
 }

@@ -96,6 +96,7 @@ mod fsck;
 mod key;
 mod lock;
 mod merkle;
+mod note_key;
 mod open;
 mod persisted_state;
 mod proof;
@@ -105,6 +106,8 @@ mod tile;
 mod trusted_root;
 mod view;
 mod witness;
+mod witness_judge;
+mod witness_signer;
 
 pub use append::PreparedBatch;
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -122,6 +125,8 @@ pub use scan::{LogClaim, LogReconciliation, RECORD_BYTES_MAX};
 pub use tile::ENTRY_BYTES_MAX;
 pub use view::LogView;
 pub use witness::{CosignedCheckpoint, WitnessKey, WitnessReplyError, checkpoint_in};
+pub use witness_judge::{JudgedCheckpoint, WitnessRefusal, WitnessedLog, judge_add_checkpoint};
+pub use witness_signer::WitnessSigner;
 
 pub(crate) use checkpoint::decimal;
 pub(crate) use entry::RotationKey;

@@ -1,6 +1,7 @@
 //! The messages of witnesses: the request of C2SP tlog-witness' `add-checkpoint`, and the
 //! cosignatures of tlog-cosignature in the reply. Pure: nothing here sends anything. A cosignature
 //! must never count for a witness whose key did not make it, nor replace the log's own signature.
+//! `witness_judge` and `witness_signer` have the side of the witness.
 
 use std::fmt;
 
@@ -10,11 +11,12 @@ use model::UtcTime;
 use crate::base64;
 use crate::log::LogError;
 use crate::log::checkpoint::{Checkpoint, signature_line};
-use crate::log::key::{PublicLogKey, note_key};
+use crate::log::key::PublicLogKey;
+use crate::log::note_key::note_key;
 use crate::log::view::LogView;
 
 /// The type of an Ed25519 cosigner's key in a signed note.
-const COSIGNATURE: u8 = 4;
+pub(crate) const COSIGNATURE: u8 = 4;
 /// The maximum number of lines. A witness may have a few keys.
 const REPLY_LINES_MAX: usize = 8;
 const REPLY_BYTES_MAX: usize = 32 * 1024;
@@ -41,16 +43,29 @@ impl WitnessKey {
         &self.name
     }
 
+    /// Returns the time at which this key cosigned a checkpoint that was kept with its cosignatures:
+    /// the latest, by the witness' clock. `None` if it did not.
+    #[must_use]
+    pub fn cosigned_at(&self, kept: &Checkpoint) -> Option<UtcTime> {
+        let signatures = kept.signatures();
+        signatures.iter().filter_map(|(name, blob)| self.cosigned(kept, name, blob)).max()
+    }
+
     /// Returns the time at which this key cosigned the checkpoint; `None` for another signature.
     fn cosigned(&self, checkpoint: &Checkpoint, name: &str, blob: &[u8]) -> Option<UtcTime> {
         let rest = blob.strip_prefix(&self.short_id).filter(|_| name == self.name)?;
         let (time, signature) = rest.split_first_chunk::<8>()?;
         let time = i64::try_from(u64::from_be_bytes(*time)).ok()?;
-        let signed = format!("cosignature/v1\ntime {time}\n{}", checkpoint.text());
+        let signed = cosigned_text(checkpoint, time);
         let signature = Signature::from_bytes(signature.try_into().ok()?);
         let fits = self.key.verify_strict(signed.as_bytes(), &signature).is_ok();
         fits.then(|| UtcTime::from_unix(time))
     }
+}
+
+/// Returns the text that a witness signs, at this time in seconds of POSIX.
+pub(crate) fn cosigned_text(checkpoint: &Checkpoint, time: i64) -> String {
+    format!("cosignature/v1\ntime {time}\n{}", checkpoint.text())
 }
 
 /// A checkpoint cosigned by a witness.

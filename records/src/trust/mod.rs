@@ -2,20 +2,25 @@
 //! checkpoints. A line that is not understood must never be skipped, and no key may be trusted for
 //! more than its line states.
 
+mod fleet;
 mod line;
 
 use std::fmt;
 
 use model::UtcTime;
-use policies::AllowedSigners;
+use policies::{AllowedSigners, FleetList};
 use ssh_key::{HashAlg, SshSig};
 
 use crate::log::PublicLogKey;
 use crate::result_key::{PublicResultKey, RESULT_NAMESPACE};
 use crate::verify::History;
 use crate::verify_error::SignatureProblem;
+use fleet::FleetTrust;
 use line::ResultSigner;
 
+pub use fleet::FleetTrustError;
+
+pub(crate) use fleet::FleetHostTrust;
 pub(crate) use line::StatementKey;
 
 /// The inputs that a verifier trusts: the keys that sign records, and optionally those of logs and
@@ -26,6 +31,8 @@ pub struct Trust {
     logs: Vec<PublicLogKey>,
     approvers: Option<AllowedSigners>,
     history: Option<History>,
+    /// The hosts, if the keys are those of a fleet list.
+    fleet: Option<FleetTrust>,
 }
 
 /// An invalid line of `allowed_signers`.
@@ -81,8 +88,29 @@ impl Trust {
         Self::of(vec![ResultSigner::for_results(key)])
     }
 
+    /// Trusts the hosts of a fleet list: each key for the records of its host, in the log of its
+    /// host. The caller has checked the signature of the list.
+    ///
+    /// # Errors
+    /// [`FleetTrustError`]: the first key that cannot be used.
+    pub fn of_fleet(list: &FleetList) -> Result<Trust, FleetTrustError> {
+        let mut signers = Vec::new();
+        let fleet = FleetTrust::of(list, &mut signers)?;
+        let logs = fleet.hosts.iter().flat_map(|host| host.logs().iter().cloned()).collect();
+        Ok(Self { fleet: Some(fleet), logs, ..Self::of(signers) })
+    }
+
+    /// States that the signature of the fleet list was not checked. Each verdict then says so.
+    #[must_use]
+    pub fn without_list_signature(mut self) -> Self {
+        if let Some(fleet) = &mut self.fleet {
+            fleet.is_signature_checked = false;
+        }
+        self
+    }
+
     fn of(signers: Vec<ResultSigner>) -> Self {
-        Self { signers, logs: Vec::new(), approvers: None, history: None }
+        Self { signers, logs: Vec::new(), approvers: None, history: None, fleet: None }
     }
 
     /// Trusts these logs: several, if a log had several keys. With none, the log is not checked.
@@ -113,6 +141,24 @@ impl Trust {
 
     pub(crate) fn history(&self) -> Option<&History> {
         self.history.as_ref()
+    }
+
+    /// Returns the host of the fleet that signs its records with the key of this fingerprint.
+    pub(crate) fn fleet_host(&self, fingerprint: &str) -> Option<&FleetHostTrust> {
+        self.fleet.as_ref()?.host_of(fingerprint)
+    }
+
+    /// Returns the logs in which a record signed by this key may be.
+    pub(crate) fn logs_of(&self, fingerprint: &str) -> &[PublicLogKey] {
+        match &self.fleet {
+            Some(fleet) => fleet.host_of(fingerprint).map_or(&[], FleetHostTrust::logs),
+            None => &self.logs,
+        }
+    }
+
+    /// Returns whether the keys are those of a fleet list whose signature was not checked.
+    pub(crate) fn is_of_unsigned_list(&self) -> bool {
+        self.fleet.as_ref().is_some_and(|fleet| !fleet.is_signature_checked)
     }
 
     /// Returns the trusted key for this hint, regardless of its validity.

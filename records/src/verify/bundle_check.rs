@@ -179,7 +179,8 @@ fn verify_statement(bytes: &[u8], trust: &Trust) -> Result<TrustedStatement, Rec
     let statement = if trust.logs().is_empty() {
         StatementProof::Signed(Box::new(signed))
     } else {
-        let log = trust.logs().iter().find(|log| signed.names_log(log));
+        let logs = trust.logs_of(&key.public().fingerprint());
+        let log = logs.iter().find(|log| signed.names_log(log));
         let log = log.ok_or(RecordBundleError::OtherLog)?;
         StatementProof::Logged(Box::new(signed.in_log(log)?), Box::new(log.clone()))
     };

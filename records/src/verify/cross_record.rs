@@ -39,6 +39,8 @@ impl CrossRecordCheck {
     /// Adds the next record under this number. Returns each conflict and the other record's number.
     pub fn add(&mut self, number: usize, record: &VerifiedRecord) -> Vec<(Conflict, usize)> {
         let mut clashes = Vec::from_iter(self.add_use(number, record));
+        // A fleet runs each request once, on any of its hosts.
+        let is_of_fleet = record.host().is_some();
         let origin = record.log().map_or("", |place| place.origin.as_str());
         let mut once = |clash, key: String| {
             let first = *self.first.entry(Sha256::of(key.as_bytes())).or_insert(number);
@@ -47,8 +49,9 @@ impl CrossRecordCheck {
             }
         };
         if let Some(request) = record.used_request() {
-            // One request may be meant for two hosts, each with its own log.
-            once(Conflict::Request, format!("request {origin} {request}"));
+            // Outside a fleet, one request may be meant for two hosts, each with its own log.
+            let runner = if is_of_fleet { "fleet" } else { origin };
+            once(Conflict::Request, format!("request {runner} {request}"));
         }
         once(Conflict::ResultId, format!("result {}", record.result_id()));
         let known = KnownRecord { number, record: record.record(), ran: record.request_run() };
@@ -70,8 +73,10 @@ impl CrossRecordCheck {
         let (standing, used) = record.standing_use()?;
         let result_id = key_of(record.result_id());
         let this = KnownUse { number, result_id, record: record.record() };
-        // Without the log: the standing approval names the only host that counts its uses.
-        let key = Sha256::of(format!("use {standing} {used}").as_bytes());
+        // Without the log: the standing approval names the only host that counts its uses. Hosts of
+        // a fleet that share a label number their uses each.
+        let host = record.host().unwrap_or_default();
+        let key = Sha256::of(format!("use {host} {standing} {used}").as_bytes());
         let first = *self.uses.entry(key).or_insert(this);
         let is_same = first.result_id == this.result_id && first.record == this.record;
         (!is_same).then_some((Conflict::Use(used), first.number))

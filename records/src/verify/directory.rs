@@ -22,6 +22,20 @@ use crate::verify_error::VerifyError;
 /// # Errors
 /// All faults, in a fixed order; never an empty list.
 pub fn verify(dir: &Path, trust: &Trust) -> Result<VerifiedRecord, Vec<VerifyError>> {
+    verify_directory(dir, trust, false)
+}
+
+/// Verifies a result of this host as [`verify`] does. The host has compared the audience of a
+/// standing approval with its labels, which are not known here.
+pub(crate) fn verify_own(dir: &Path, trust: &Trust) -> Result<VerifiedRecord, Vec<VerifyError>> {
+    verify_directory(dir, trust, true)
+}
+
+fn verify_directory(
+    dir: &Path,
+    trust: &Trust,
+    is_own: bool,
+) -> Result<VerifiedRecord, Vec<VerifyError>> {
     let unusable = |problem: String| {
         vec![VerifyError::Directory { path: dir.to_string_lossy().into_owned(), problem }]
     };
@@ -40,7 +54,7 @@ pub fn verify(dir: &Path, trust: &Trust) -> Result<VerifiedRecord, Vec<VerifyErr
     if record != name {
         faults.push(VerifyError::DirectoryName { found: name, result_id: record.clone() });
     }
-    Verification::new(root.as_fd(), record, tree, trust, faults).finish()
+    Verification::new(root.as_fd(), record, tree, trust, faults).of_own_host(is_own).finish()
 }
 
 /// Verifies a record that is gathered and not logged yet, with every file that it names. Checks all
@@ -83,10 +97,12 @@ pub fn verify_bundle_alone(
     if approvals::are_stated(facts) {
         not_checked.push(SkippedCheck::ApprovalsOfBundle);
     }
+    not_checked.extend(trust.is_of_unsigned_list().then_some(SkippedCheck::FleetList));
     match (id, faults.is_empty()) {
         (Some(id), true) => {
             let fingerprint = attested.fingerprint();
             Ok(VerifiedRecord::new(id, facts, fingerprint)
+                .of_host(trust)
                 .with_log(attested.place())
                 .with_skipped(not_checked))
         }

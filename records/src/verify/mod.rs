@@ -21,6 +21,7 @@ mod verification;
 
 pub use self::model::{ApprovalProblem, Conflict};
 pub use cross_record::CrossRecordCheck;
+pub(crate) use directory::verify_own;
 pub use directory::{verify, verify_bundle_alone, verify_gathered};
 pub use history::{History, HistoryError};
 pub use verdict::{LogPosition, SkippedCheck, VerifiedRecord};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Sha256, UtcTime};
+use model::{HostAudience, Sha256, UtcTime};
 use policies::standing::{InputSize, admits};
 use serde_json::Value;
 use validator::{Request, StandingApproval};
@@ -28,7 +28,7 @@ pub(super) fn check(
     facts: &Value,
     request: &Request,
     sidecars: &[(String, Vec<u8>)],
-    host: Option<&str>,
+    host: Option<HostAudience<'_>>,
 ) -> Result<Option<ContainedRun>, Vec<String>> {
     // Records of earlier versions do not have the key; it was any other extension then.
     let Some(stated) = facts.get("standing") else { return Ok(None) };
@@ -46,7 +46,8 @@ pub(super) fn check(
     let sizes: Vec<InputSize<'_>> =
         sizes.iter().map(|(name, bytes)| InputSize { name, bytes: *bytes }).collect();
     // Without a log, the host that made the record is not known.
-    match admits(&approval, request, host.unwrap_or(&terms.audience), &sizes) {
+    let host = host.unwrap_or(HostAudience::of(Some(&terms.audience)));
+    match admits(&approval, request, host, &sizes) {
         Ok(binding) if binding.parameters != parameters(stated) => {
             problems.push("standing: the parameters are not those of the command".to_owned());
         }

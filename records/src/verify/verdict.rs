@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::replayed_record::ReplayedRecord;
 use crate::result_key::RESULT_PRINCIPAL;
+use crate::trust::Trust;
 use crate::verify::inconsistency::number;
 
 /// Proof that a directory had exactly the contents that a trusted key signed, when checked.
@@ -18,6 +19,8 @@ pub struct VerifiedRecord {
     outcome: String,
     exit_code: i64,
     fingerprint: String,
+    /// The host of the fleet whose key signed it.
+    host: Option<String>,
     files: usize,
     log: Option<LogPosition>,
     approvals: usize,
@@ -94,6 +97,8 @@ pub enum SkippedCheck {
     Standing,
     /// The replayed record: it was not verified with this replay.
     ReplayedRecord,
+    /// The signature of the fleet list: no approvers are known.
+    FleetList,
 }
 
 impl fmt::Display for SkippedCheck {
@@ -112,6 +117,7 @@ impl fmt::Display for SkippedCheck {
             }
             Self::ReplayedRecord => "the record that it replays (not given)",
             Self::ApprovalsOfBundle => "the approvals (only a bundle given)",
+            Self::FleetList => "the signature of the fleet list (no approvers given)",
         })
     }
 }
@@ -127,6 +133,7 @@ impl VerifiedRecord {
             outcome,
             exit_code: facts["exit_code"].as_i64().unwrap_or(-1),
             fingerprint,
+            host: None,
             files: 0,
             log: None,
             approvals: 0,
@@ -160,6 +167,12 @@ impl VerifiedRecord {
 
     pub(super) fn with_approvals(self, approvals: usize) -> Self {
         Self { approvals, ..self }
+    }
+
+    /// Adds the host whose key signed the record, if the trust is that of a fleet.
+    pub(super) fn of_host(self, trust: &Trust) -> Self {
+        let host = trust.fleet_host(&self.fingerprint).map(|host| host.name().to_owned());
+        Self { host, ..self }
     }
 
     pub(super) fn with_log(self, log: Option<LogPosition>) -> Self {
@@ -199,6 +212,12 @@ impl VerifiedRecord {
     #[must_use]
     pub fn signer_fingerprint(&self) -> &str {
         &self.fingerprint
+    }
+
+    /// Returns the host of the fleet whose key signed the record, if a fleet list is trusted.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        self.host.as_deref()
     }
 
     /// Returns the number of files whose digest was verified.

@@ -3,13 +3,13 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{ResultId, Sha256, UtcTime};
+use model::{HostAudience, ResultId, Sha256, UtcTime};
 use validator::{Code, PastRequest, Severity, StandingApproval, check_result};
 
 use crate::attestation::front_matter;
 use crate::dsse::DsseEnvelope;
 use crate::tree::{ResultTree, read_below};
-use crate::trust::Trust;
+use crate::trust::{FleetHostTrust, Trust};
 use crate::verify::bundle_check::{self, TrustedStatement};
 use crate::verify::facts::{ParsedRecord, RecordFacts};
 use crate::verify::inconsistency::{self, RequestTimes};
@@ -35,6 +35,8 @@ pub(super) struct Verification<'a> {
     not_checked: Vec<SkippedCheck>,
     /// The statement, if it is not published with the record yet.
     unlogged: Option<&'a DsseEnvelope>,
+    /// This host made the record, and has compared its names with the standing approval.
+    is_own: bool,
 }
 
 impl<'a> Verification<'a> {
@@ -46,12 +48,19 @@ impl<'a> Verification<'a> {
         trust: &'a Trust,
         faults: Vec<VerifyError>,
     ) -> Self {
-        Self { root, record, tree, trust, faults, not_checked: Vec::new(), unlogged: None }
+        let (not_checked, unlogged, is_own) = (Vec::new(), None, false);
+        Self { root, record, tree, trust, faults, not_checked, unlogged, is_own }
     }
 
     /// Adds the statement of a record that is not logged yet.
     pub(super) fn of_unlogged(self, envelope: &'a DsseEnvelope) -> Self {
         Self { unlogged: Some(envelope), ..self }
+    }
+
+    /// Leaves out the comparison of a standing approval with the names of the host, if the record
+    /// is one of this host.
+    pub(super) fn of_own_host(self, is_own: bool) -> Self {
+        Self { is_own, ..self }
     }
 
     pub(super) fn finish(mut self) -> Result<VerifiedRecord, Vec<VerifyError>> {
@@ -68,13 +77,15 @@ impl<'a> Verification<'a> {
         }
         let (mut approvals, mut standing) = (0, None);
         if read.signed_by.is_some() {
-            let host = attested.as_ref().and_then(TrustedStatement::place).map(|it| it.origin);
-            (approvals, standing) = self.check_content(&read, host.as_deref());
+            (approvals, standing) = self.check_content(&read, attested.as_ref());
         }
+        let unsigned_list = self.trust.is_of_unsigned_list().then_some(SkippedCheck::FleetList);
+        self.not_checked.extend(unsigned_list);
         let id = self.record.parse::<ResultId>().ok();
         match (self.faults.is_empty(), id, read.signed_by) {
             (true, Some(id), Some(signed_by)) => {
                 let verified = VerifiedRecord::new(id, &read.front_matter, signed_by.fingerprint);
+                let verified = verified.of_host(self.trust);
                 let verified = verified.with_files(files).with_approvals(approvals);
                 let verified = verified.with_standing(standing);
                 let verified = verified.of_record(read.sha256, read.front_matter);
@@ -89,11 +100,11 @@ impl<'a> Verification<'a> {
     }
 
     /// Checks schema, contradictions, text and request. Returns the number of verified approvals, and
-    /// the use of the standing approval as text. `host` is the origin of the log, if it was checked.
+    /// the use of the standing approval as text.
     fn check_content(
         &mut self,
         read: &ParsedRecord,
-        host: Option<&str>,
+        attested: Option<&TrustedStatement>,
     ) -> (usize, Option<String>) {
         let file = format!("{}.md", self.record);
         let stated = !self.not_checked.contains(&SkippedCheck::Statement);
@@ -116,6 +127,9 @@ impl<'a> Verification<'a> {
             _ => {}
         }
         let sidecars = self.sidecars(read);
+        let trust = self.trust;
+        let origin = attested.and_then(TrustedStatement::place).map(|place| place.origin);
+        let host = host_of(origin.as_deref(), read, trust).filter(|_| !self.is_own);
         let contained = self.containment(&file, (read, &sidecars), request.as_ref(), host);
         let (approval, text) = match contained {
             Some(contained) => (Some(contained.approval), Some(contained.text)),
@@ -137,7 +151,7 @@ impl<'a> Verification<'a> {
         file: &str,
         (read, sidecars): (&ParsedRecord, &[(String, Vec<u8>)]),
         request: Option<&ParsedRequest>,
-        host: Option<&str>,
+        host: Option<HostAudience<'_>>,
     ) -> Option<ContainedRun> {
         let facts = &read.front_matter;
         let is_run = approvals::is_of_a_run(facts);
@@ -311,6 +325,19 @@ impl<'a> Verification<'a> {
         }
         None
     }
+}
+
+/// Returns the names of the host that made the record, if the log of this origin was checked. The
+/// log of a fleet's record is that of its signer.
+fn host_of<'t>(
+    origin: Option<&'t str>,
+    read: &ParsedRecord,
+    trust: &'t Trust,
+) -> Option<HostAudience<'t>> {
+    let signer = read.signed_by.as_ref();
+    let of_fleet = signer.and_then(|signer| trust.fleet_host(&signer.fingerprint));
+    let of_log = |origin| of_fleet.map_or(HostAudience::of(Some(origin)), FleetHostTrust::audience);
+    origin.map(of_log)
 }
 
 /// Returns whether a rule is about the text shown to readers. Such rules grow stricter with every

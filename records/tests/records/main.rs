@@ -17,6 +17,8 @@ mod environment;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod fleet;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod hidden_results;
@@ -63,3 +65,5 @@ mod unpublished;
 mod verify;
 #[cfg(test)]
 mod whole_record;
+#[cfg(test)]
+mod witness;

@@ -178,6 +178,26 @@ fn another_file_of_the_name_is_left_and_so_is_the_draft() {
     assert_eq!(scene.names("drafts"), [format!("{ID}.inputs"), format!("{ID}.md")]);
 }
 
+/// Nothing would claim the document there, and the draft would be lost.
+#[test]
+fn a_directory_that_was_replaced_gets_no_document() {
+    for has_inputs in [false, true] {
+        let scene = SignedDraftScene::new(&format!("replaced-{has_inputs}"));
+        scene.draft();
+        if !has_inputs {
+            fs::remove_dir_all(scene.top.join(format!("drafts/{ID}.inputs"))).unwrap();
+        }
+        let (drafts, draft) = (scene.names("drafts"), scene.read().unwrap().unwrap());
+        fs::rename(scene.top.join("approved"), scene.top.join("old")).unwrap();
+        fs::create_dir(scene.top.join("approved")).unwrap();
+        let error = scene.take(&counted(), &draft).unwrap_err();
+        assert!(error.is_momentary(), "{error}");
+        assert_eq!(scene.names("drafts"), drafts);
+        assert_eq!(scene.names("approved"), Vec::<String>::new());
+        assert!(!scene.names("old").contains(&format!("{ID}.md")));
+    }
+}
+
 #[test]
 fn a_draft_that_changed_after_it_was_read_stays() {
     let scene = SignedDraftScene::new("changed");

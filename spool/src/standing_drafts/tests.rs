@@ -98,6 +98,23 @@ fn other_files_delay_a_draft_and_do_not_prevent_it() {
 }
 
 #[test]
+fn a_directory_that_was_replaced_gets_no_draft_and_the_next_one_does() {
+    let mut scene = DraftScene::new("replaced");
+    scene.add_inputs("inputs", 0, 1);
+    scene.add("inputs", USE);
+    scene.add("none", USE);
+    let path = scene.approved.path().to_owned();
+    fs::rename(&path, scene.top.join("old")).unwrap();
+    fs::create_dir(&path).unwrap();
+    let mut seen = SeenDrafts::default();
+    scene.take(&mut seen).unwrap_err();
+    assert!(!scene.is_approved("inputs") && !scene.is_approved("none"));
+    scene.approved = Inbox::open(&path).unwrap();
+    assert_eq!(scene.pass(&mut seen), (1, 2));
+    assert!(scene.is_approved("inputs") && scene.is_approved("none"));
+}
+
+#[test]
 fn a_draft_with_too_many_inputs_stays_and_the_others_move() {
     let scene = DraftScene::new("inputs");
     for (slug, levels, files) in [

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{ClaimId, Sha256, UtcTime};
+use model::{ClaimId, HostAudience, Sha256, UtcTime};
 use policies::{Approved, Decision, DecisionEvidence, InstalledRuntimes, Policy, SubmissionOrigin};
 use spool::{Claimed, Spool, SpoolPaths, StageError, Staged};
 use validator::{FileLocation, Violation};
@@ -88,7 +88,7 @@ impl SpoolScene {
             signatures: claimed.signatures(),
             unread_signatures: claimed.unread_signatures(),
             signers: None,
-            origin: None,
+            host: HostAudience::default(),
             ledger: policies::LedgerEvidence::Unused,
             standing: policies::StandingEvidence::NotQueried,
             environment: &policies::EnvironmentEvidence::Unnamed,

@@ -28,7 +28,7 @@ const SOURCE: &str = r#"
 #include <string.h>
 #include <unistd.h>
 
-/* python script.py NAME [fail | slow] */
+/* python script.py NAME [fail | slow | loud] */
 int main(int count, char **words) {
     char path[512];
     if (count < 3)
@@ -38,8 +38,18 @@ int main(int count, char **words) {
     if (file < 0)
         return 77;
     close(file);
-    if (count > 3 && strcmp(words[3], "slow") == 0)
+    if (count > 3 && (strcmp(words[3], "slow") == 0 || strcmp(words[3], "loud") == 0))
         sleep(5);
+    if (count > 3 && strcmp(words[3], "loud") == 0) {
+        /* 128 KiB that do not compress well. */
+        unsigned long long state = 88172645463325252ULL;
+        for (int line = 0; line < 8192; line++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            printf("%015llx\n", state >> 4);
+        }
+    }
     return count > 3 && strcmp(words[3], "fail") == 0 ? 1 : 0;
 }
 "#;

@@ -8,11 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use toolexec_tests::slowdown::time_factor;
-use toolexec_tests::{Bench, CliOutput, DocPage, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, DocPage, skip, unused_port, workspace};
 
 use super::console_process::ConsoleProcess;
 use super::exchange::get;
-use super::scene::{ConsoleScene, unused_port};
+use super::scene::ConsoleScene;
 
 const NAME: &str = "approve.example";
 const PASSWORD: &str = "correct-horse";

@@ -3,13 +3,12 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolexec_tests::{
     Bench, CliOutput, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedRequest,
-    SavedStanding, Service, ServiceConfig, StandingText, list,
+    SavedStanding, Service, ServiceConfig, StandingText, list, unused_port,
 };
 
 use super::console_process::ConsoleProcess;
@@ -33,10 +32,6 @@ pub(super) struct ConsoleScene<'a> {
     signers: PathBuf,
     /// The SSH key of `tester`.
     key: PathBuf,
-}
-
-pub(super) fn unused_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn policy(text: String, port: u16, more_origins: &[&str]) -> String {

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, CliOutput, skip};
+use toolexec_tests::{Bench, CliOutput, skip, unused_port};
 
 use super::approver::ApproverPage;
 use super::forwarded_port::forward;
-use super::scene::{ConsoleScene, unused_port};
+use super::scene::ConsoleScene;
 
 const APPROVE: &str = "approve.tool-exec@threegate";
 /// Writes a certificate and its key, and prints the digest by which a browser accepts it.

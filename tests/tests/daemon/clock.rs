@@ -9,7 +9,7 @@
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
-use toolexec_tests::{Bench, CliOutput, RequestText, Service, ServiceConfig, list};
+use toolexec_tests::{Bench, CliOutput, RequestText, Service, ServiceConfig, ShiftedClock, list};
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
@@ -105,45 +105,11 @@ fn check_starts_nothing_and_ignores_the_clock() {
     output.assert_stderr(&["--clock-was-set-back"]);
 }
 
-/// A library that shifts the wall clock of one daemon by the number of seconds in a file.
-const CLOCK: &str = r#"
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    if (syscall(SYS_clock_gettime, clock, time) != 0)
-        return -1;
-    const char *path = getenv("TOOLEXEC_TEST_CLOCK");
-    if (clock != CLOCK_REALTIME || !path || strcmp(program_invocation_short_name, "toolexecd") != 0)
-        return 0;
-    char text[32] = {0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        if (read(file, text, sizeof text - 1) > 0)
-            time->tv_sec += atol(text);
-        close(file);
-    }
-    return 0;
-}
-"#;
-
 #[test]
 fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
     let test = "a_clock_that_is_set_back_while_the_daemon_serves_stops_admission";
     let bench = Bench::new();
-    let source = bench.scratch().file("clock.c", CLOCK);
-    let library = bench.scratch().path().join("clock.so");
-    let mut compiler = Command::new("cc");
-    let built = compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
-    if !built.is_ok_and(|status| status.success()) {
-        return toolexec_tests::skip(test, "no C compiler");
-    }
+    let Some(clock) = ShiftedClock::build(test, &bench) else { return };
     let offset = bench.scratch().file("offset", "0");
     let mut service = Service::prepare(&bench, &ServiceConfig::for_owner(&bench));
     let text = fs::read_to_string(service.config()).unwrap();
@@ -151,7 +117,8 @@ fn a_clock_that_is_set_back_while_the_daemon_serves_stops_admission() {
         .unwrap();
     let command = |service: &Service<'_>, more: &[&str]| {
         let mut command = service.command();
-        command.env("LD_PRELOAD", &library).env("TOOLEXEC_TEST_CLOCK", &offset).args(more);
+        clock.follow(&mut command, &offset);
+        command.args(more);
         command
     };
     let spawn = |service: &mut Service<'_>, more: &[&str]| {

@@ -5,6 +5,7 @@ mod clock;
 mod crash;
 mod daemon;
 mod daemon_end;
+mod fleet_gate;
 mod full_disk;
 mod injected;
 mod key_change;

@@ -98,7 +98,8 @@ fn the_two_commands_of_the_readme_work() {
 }
 
 /// Commands that have subcommands.
-const NESTED: [&str; 7] = ["keys", "policy", "permission", "log", "ais", "standing", "env"];
+const NESTED: [&str; 8] =
+    ["keys", "policy", "permission", "log", "ais", "standing", "env", "fleet"];
 
 fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !word.starts_with('-')

@@ -1,5 +1,6 @@
 //! Records, their pages and logs, and keys: what this build writes and what older ones wrote.
 
+mod fleet_records;
 mod golden;
 mod keys;
 mod page;

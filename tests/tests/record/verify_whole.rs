@@ -73,6 +73,7 @@ fn a_verdict_says_where_the_log_has_the_record_and_what_was_not_checked() {
         "exit_code": 0,
         "files": 4,
         "signer": signer,
+        "host": null,
         "log": { "origin": origin, "index": 0, "size": 1 },
         "approvals_checked": 0,
         "standing_checked": null,

@@ -5,6 +5,7 @@ mod agent_hooks;
 mod bad_input;
 mod diagnostics;
 mod draft;
+mod fleet_commands;
 mod hook;
 mod lint;
 mod mcp;

@@ -23,5 +23,5 @@ fn every_program_says_what_it_may_do() {
             assert!(states_security, "{}: no SECURITY paragraph at its head", path.display());
         }
     }
-    assert_eq!(programs, 9);
+    assert_eq!(programs, 10);
 }

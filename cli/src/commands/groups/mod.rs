@@ -13,6 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Records", &["verify", "replay", "log"]),
     ("Authorization", &["policy", "permission", "gate", "ais"]),
     ("Environments", &["env"]),
+    ("Fleet", &["fleet"]),
     ("Agents", &["setup", "hook"]),
     ("Host", &["keys", "doctor", "gc", "completions", "man"]),
 ];

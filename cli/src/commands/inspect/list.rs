@@ -2,37 +2,49 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::daemon::DaemonView;
+use super::fleet_rows;
 use super::place::PlaceOptions;
 use super::reason;
 use super::rows::{QueueRow, QueueState, queue, result_rows};
-use crate::args::Format;
+use crate::args::{FleetOption, Format};
 use crate::failure::Failure;
 use crate::output;
 
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("listed_place").args(["spool", "dir", "fleet"]),
+    after_help = "\
 Example: toolexec list --spool /var/spool/toolexec --waiting
+         toolexec list --fleet postgres://alice@db/toolexec --waiting
 
 States: waiting; held (for approval or permission); claimed, staging, running, publishing (reported
 by the daemon); interrupted (in flight when the daemon died; its next start records the outcome);
 recorded (a record exists, but the request has not left approved/ or was submitted again);
 otherwise the outcome of the record. The statements of results are not verified here. Lists a
-spool, or the embedded state if no spool is named and /var/spool/toolexec does not exist.")]
+spool, or the embedded state if no spool is named and /var/spool/toolexec does not exist.
+With --fleet: queued; claimed (by a host); started; indeterminate (its host was declared lost);
+otherwise the outcome that its host reported."
+)]
 pub(crate) struct ListCommand {
     /// List only requests without a record
     #[arg(long)]
     waiting: bool,
     #[command(flatten)]
     place: PlaceOptions,
+    #[command(flatten)]
+    fleet: FleetOption,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
 pub(in crate::commands) fn list(args: &ListCommand) -> Result<ExitCode, Failure> {
+    if let Some(client) = args.fleet.client()? {
+        return fleet_rows::list(args.waiting, args.format, &client);
+    }
     let place = args.place.path()?;
     let queue = queue(&place, &DaemonView::of(&place));
     let (mut rows, mut unseen) = (queue.rows, queue.unreadable);

@@ -56,3 +56,13 @@ pub(crate) fn final_record(mut records: Vec<PublishedResult>) -> Option<Publishe
         None => records.pop(),
     }
 }
+
+/// Returns the exit status of `run` for an outcome.
+pub(super) fn exit_code_of(outcome: &str) -> u8 {
+    match outcome {
+        "ok" => 0,
+        "refused" => 2,
+        "setup_error" | "indeterminate" | "unreadable" => 3,
+        _ => 1,
+    }
+}

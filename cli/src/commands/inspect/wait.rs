@@ -6,34 +6,41 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use model::{RequestId, UtcTime, escape_line};
 use serde_json::json;
 use spool::{held_requests, running_requests, waiting_requests};
 
 use super::change_watcher::ChangeWatcher;
 use super::daemon::DaemonView;
+use super::fleet_wait;
 use super::place::PlaceOptions;
 use super::reason;
 use super::resolve_id::{ResolvedId, resolve};
-use super::results::{PublishedResult, final_record, records_among, result_names};
+use super::results::{PublishedResult, exit_code_of, final_record, records_among, result_names};
 use super::rows::queue;
-use crate::args::Format;
+use crate::args::{FleetOption, Format};
 use crate::clock;
 use crate::failure::Failure;
 use crate::output;
 use crate::output::progress::{self, OutputFollower, ProgressLine, ProgressThread};
 
 #[derive(Args)]
-#[command(after_help = "\
+#[command(
+    group = ArgGroup::new("waited_place").args(["spool", "dir", "fleet"]),
+    group = ArgGroup::new("followed_place").args(["follow", "fleet"]),
+    after_help = "\
 Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
+         toolexec wait TR-20260209-160501Z-python-stats --fleet postgres://alice@db/toolexec
 
 Waits until each request has its record. If a request has several records (it was submitted again
 and refused), the record of its run counts. Prints a line for each request as it ends. Nothing is
 verified. If stderr is a terminal, it shows the progress. --follow adds the output of the named
 request's tool, on stderr, each line escaped and prefixed with `| ` (stdout) or `! ` (stderr).
+With --fleet, each id must be complete; a request also ends when its host is declared lost.
 Exit status, the highest of all requests: 0 the outcome is ok; 1 the tool failed; 2 refused, or no
-such request; 3 sandbox setup failed, the outcome is unknown, or the time is over.")]
+such request; 3 sandbox setup failed, the outcome is unknown, or the time is over."
+)]
 pub(crate) struct WaitCommand {
     /// Wait for these requests, by id or a unique part of it
     #[arg(value_name = "ID", required = true)]
@@ -46,6 +53,8 @@ pub(crate) struct WaitCommand {
     timeout: Option<u64>,
     #[command(flatten)]
     place: PlaceOptions,
+    #[command(flatten)]
+    fleet: FleetOption,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -65,6 +74,9 @@ enum WaitEnd {
 }
 
 pub(in crate::commands) fn wait(args: &WaitCommand) -> Result<ExitCode, Failure> {
+    if let Some(client) = args.fleet.client()? {
+        return fleet_wait::wait(&args.ids, args.timeout, args.format, &client);
+    }
     let place = args.place.path()?;
     let until = args.timeout.and_then(|sec| Instant::now().checked_add(Duration::from_secs(sec)));
     let hints = ChangeWatcher::of(&place, &["approved", "results"]);
@@ -234,13 +246,7 @@ fn print_end(format: Format, id: &str, end: &WaitEnd) -> Result<u8, Failure> {
     let (word, code) = match end {
         WaitEnd::Record(record) => {
             let word = record.as_str();
-            let code = match word {
-                "ok" => 0,
-                "refused" => 2,
-                "setup_error" | "indeterminate" | "unreadable" => 3,
-                _ => 1,
-            };
-            (word, code)
+            (word, exit_code_of(word))
         }
         WaitEnd::NoSuch => ("no such request", 2),
         WaitEnd::Withdrawn => ("gone without a record", 2),

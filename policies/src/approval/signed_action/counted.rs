@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use model::UtcTime;
+use model::{HostAudience, UtcTime};
 use validator::Violation;
 
 use super::error::SignedActionError;
@@ -19,8 +19,8 @@ pub struct SignedActionEvidence<'a> {
     pub policy: &'a Policy,
     /// The keys whose signatures count, if any are configured.
     pub signers: Option<&'a AllowedSigners>,
-    /// The name of this host.
-    pub origin: Option<&'a str>,
+    /// The names of this host.
+    pub host: HostAudience<'a>,
     /// The present time.
     pub now: UtcTime,
     /// The last time at which the action has no effect. For an order: that of the last order of its

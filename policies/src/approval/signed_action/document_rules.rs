@@ -120,7 +120,7 @@ fn check_standing(
         signatures: std::slice::from_ref(signature),
         unread_signatures: &[],
         signers: evidence.signers,
-        origin: evidence.origin,
+        host: evidence.host,
         now: evidence.now,
     };
     let violations = admission_violations(&standing, evidence.policy, &evidence_of_file);

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
-use toolexec_tests::{Bench, RequestText, timing};
+use toolexec_tests::{Bench, RequestText, timing, unused_port};
 
-use super::receiver::{ReceiverAnswer, SECRET, TestReceiver, unused_port, url_of};
+use super::receiver::{ReceiverAnswer, SECRET, TestReceiver, url_of};
 use super::scene::{EventSpool, NotifyProcess, notify_once};
 use super::settle;
 

@@ -18,9 +18,9 @@ use std::time::Duration;
 use model::Sha256;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
-use toolexec_tests::{Bench, RequestText, Service, ServiceConfig};
+use toolexec_tests::{Bench, RequestText, Service, ServiceConfig, unused_port};
 
-use receiver::{ReceivedPost, TestReceiver, unused_port, url_of};
+use receiver::{ReceivedPost, TestReceiver, url_of};
 use scene::{EventSpool, NotifyProcess, notify_once};
 
 const OLD: &str = "TR-20260209-160501Z-old";

@@ -49,11 +49,6 @@ pub(super) struct TestReceiver {
     state: Arc<Mutex<ReceiverState>>,
 }
 
-/// Returns a port without a listener.
-pub(super) fn unused_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 pub(super) fn url_of(port: u16) -> String {
     format!("http://127.0.0.1:{port}/{SECRET}")
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use toolexec_tests::{
     Bench, CliOutput, Record, RequestText, Service, ServiceConfig, SmallDisk, kill_if_running,
-    list, skip, wait_for_no_process, wait_for_process,
+    list, skip, unused_port, wait_for_no_process, wait_for_process,
 };
 use unknown_hosts::{
     a_lost_proxy_is_unknown_not_nothing, a_report_that_cannot_be_true_is_not_signed,
@@ -154,7 +154,7 @@ fn tls_server(test: &str, bench: &Bench) -> Option<(TlsServer, u16, Vec<u8>)> {
 
 /// Starts the server on a port of its own. Returns nothing if another process took that port first.
 fn listening_server(key: &Path, certificate: &Path) -> Option<(TlsServer, u16)> {
-    let port = free_port();
+    let port = unused_port();
     let mut serve = Command::new("openssl");
     serve.args(["s_server", "-www", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-key"]);
     serve.arg(key).arg("-cert").arg(certificate);
@@ -171,10 +171,6 @@ fn listening_server(key: &Path, certificate: &Path) -> Option<(TlsServer, u16)> 
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("openssl s_server does not listen");
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn a_page_comes_through_tls(bench: &Bench) {
@@ -296,7 +292,7 @@ fn there_is_no_way_past_the_proxy(bench: &Bench) {
 }
 
 fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
-    let port = free_port();
+    let port = unused_port();
     let (output, record) =
         record_of(bench, &request_with_port("print(1)", port), port.wrapping_add(1));
     output.assert_code(2);
@@ -309,7 +305,7 @@ fn a_host_beyond_the_policy_is_refused_by_name(bench: &Bench) {
 
 fn without_the_proxys_program_nothing_runs(bench: &Bench) {
     std::fs::remove_file(bench.scratch().path().join("bin/toolexec-egress")).unwrap();
-    let port = free_port();
+    let port = unused_port();
     let (output, record) = record_of(bench, &request_with_port("print(1)", port), port);
     output.assert_code(2);
     record.assert_violation("network.not-permitted");
@@ -330,7 +326,7 @@ fn sandboxes_with_hosts_share_no_network(bench: &Bench) {
     let begun: Vec<Child> = (0..2)
         .map(|_| {
             let mut run = command(bench, &request_with_port(script, pages.port), &policy);
-            run.arg("--state").arg(bench.home().join(format!("state-{}", free_port())));
+            run.arg("--state").arg(bench.home().join(format!("state-{}", unused_port())));
             run.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();
@@ -350,7 +346,7 @@ fn without_hosts_nothing_of_it_is_there(bench: &Bench) {
     let script = "import os\n\
         print([name for name in os.environ if 'proxy' in name.lower() or name.startswith('SSL_')])\n\
         print(os.path.exists('/etc/ssl'), os.path.exists('/etc/ssl/certs'))";
-    let port = free_port();
+    let port = unused_port();
     let (_, record) = record_of(bench, &RequestText::python(script), port);
     assert_eq!(record.stdout(), "[]\nFalse False\n", "{}", record.stderr());
     assert_eq!(record.front_matter_value("network"), "null");

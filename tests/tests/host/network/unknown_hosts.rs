@@ -69,7 +69,7 @@ pub(crate) fn a_report_that_cannot_be_true_is_not_signed(bench: &Bench) {
         (format!("[{}]", use_of("127.0.0.1", 1, u64::MAX)), false),
         (format!("[{}]", use_of("127.0.0.1", 7, 42)), true),
     ];
-    let port = free_port();
+    let port = unused_port();
     for (hosts, possible) in reports {
         install_false_proxy(bench, &hosts);
         let (output, record) = record_of(bench, &request_with_port("print('ran')", port), port);
@@ -123,7 +123,7 @@ fn record_after_crash(
     request: RequestText,
     forget: impl FnOnce(String) -> String,
 ) -> Record {
-    let word = format!("crashed-{}.py", free_port());
+    let word = format!("crashed-{}.py", unused_port());
     let request =
         request.command(&format!("python {word}")).input(&word, "import time; time.sleep(60)");
     let request = service.submit(&request);

@@ -21,7 +21,8 @@ fn commands(bench: &Bench) -> Vec<Vec<String>> {
 #[test]
 fn every_help_text_matches_the_snapshot() {
     let bench = Bench::new();
-    let programs = ["toolexecd", "toolexec-launch", "toolexec-egress", "toolexec-console"];
+    let programs =
+        ["toolexecd", "toolexec-launch", "toolexec-egress", "toolexec-console", "toolexec-fleet"];
     let mut helps: Vec<Vec<String>> =
         programs.iter().map(|program| vec![(*program).to_owned()]).collect();
     for words in commands(&bench) {

@@ -77,7 +77,7 @@ fn read_tool(input: &ToolHookInput, rules: &HookRules) -> Result<HookCall, Strin
         return Ok(HookCall::OtherTool);
     }
     let is_shell = rules.shell_tools.contains(&tool);
-    match (&input.tool_input, input.tool_input.get("command")) {
+    match (&input.tool_input, command_of(&input.tool_input)) {
         (Value::Object(_), Some(Value::String(command))) => {
             Ok(HookCall::ShellCommand(command.clone()))
         }
@@ -88,6 +88,11 @@ fn read_tool(input: &ToolHookInput, rules: &HookRules) -> Result<HookCall, Strin
             Err(format!("the call of {tool} has no command in text; help: {help}"))
         }
     }
+}
+
+/// Returns the command of a call. VS Code has a tool that makes a task with a command, and runs it.
+fn command_of(tool_input: &Value) -> Option<&Value> {
+    tool_input.get("command").or_else(|| tool_input.pointer("/task/command"))
 }
 
 #[cfg(test)]
@@ -114,6 +119,24 @@ mod tests {
             });
             assert_eq!(read_json(&input), command("ls -l"));
         }
+    }
+
+    #[test]
+    fn the_command_of_a_task_is_a_command() {
+        let mut input = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "create_and_run_task",
+            "tool_input": {
+                "workspaceFolder": "/x",
+                "task": { "label": "x", "type": "shell", "command": "ls", "args": ["-l"] },
+            },
+        });
+        let read =
+            |input: &Value| super::read(input.to_string().as_bytes(), CodingAgent::VsCode.hook());
+        assert_eq!(read(&input), command("ls"));
+        input["tool_input"]["task"]["command"] = json!(["ls"]);
+        assert!(read(&input).unwrap_err().contains("no command"));
+        input["tool_input"]["task"] = json!("clean the desk");
+        assert_eq!(read(&input), Ok(HookCall::OtherTool));
     }
 
     #[test]

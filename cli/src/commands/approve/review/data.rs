@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use daemon::{BackendScope, DigestCache, preview, user_name};
-use model::{Sha256, UtcTime};
+use model::{HostAudience, Sha256, UtcTime};
 use policies::ais::EnvironmentDigests;
 use policies::{
     AisEvidence, AisFile, DecisionEvidence, DecisionPreview, EnvironmentEvidence, ExpectedVerdict,
@@ -159,7 +159,7 @@ impl ReviewData {
             signatures,
             unread_signatures: &self.unread_signatures,
             signers: signers.as_ref(),
-            origin: origin.as_deref(),
+            host: HostAudience::of(origin.as_deref()),
             ledger: LedgerEvidence::NotQueried,
             standing: StandingEvidence::NotQueried,
             environment: &environment,

@@ -15,6 +15,8 @@ every file that the record names and refuses any other; and refuses impossible s
 tree: no request ran twice, no id or log entry is used twice, and no log has two histories. Parts
 that were not checked are listed.
 Exit status: 0 everything verified; 1 something did not verify; 3 usage or internal error.
+Records of a fleet, each by the keys of its host; no request may have run on two hosts:
+  toolexec verify results --fleet fleet.yaml --approvers allowed_signers
 With a checkpoint that you saved earlier, it also checks that the log only grew:
   toolexec verify results --checkpoint saved --log /var/spool/toolexec/log
 The same signature with stock tools (more in docs/verifying.md):
@@ -31,6 +33,13 @@ pub(crate) struct VerifyCommand {
     /// [default: log.pub of the state directory, unless --result-keys is given]
     #[arg(long, value_name = "FILE")]
     pub(super) log_key: Option<PathBuf>,
+    /// Trust the hosts in this fleet list; with --approvers, only if one of them signed it
+    #[arg(
+        long = "fleet",
+        value_name = "FILE",
+        conflicts_with_all = ["allowed_signers", "log_key", "checkpoint", "log", "dir"]
+    )]
+    pub(super) fleet_list: Option<PathBuf>,
     /// Verify approvals again with the keys in this file [default: not verified]
     #[arg(long, value_name = "FILE")]
     pub(super) approvers: Option<PathBuf>,

@@ -118,9 +118,11 @@ fn print_good(verified: &VerifiedRecord) -> Result<(), Failure> {
         [] => String::new(),
         parts => format!("; not checked: {}", parts.join(", ")),
     };
+    let host = verified.host().map_or_else(String::new, |host| format!(" of host {host}"));
     // On the same line, so that filters and line counts cannot lose it.
     output::line(format_args!(
-        "{}: verified: {}, {} files re-hashed, signed by {} {}{log}{approvals}{within}{not_checked}",
+        "{}: verified: {}, {} files re-hashed, signed by {} {}{host}{log}{approvals}{within}\
+         {not_checked}",
         verified.result_id(),
         verified.outcome(),
         verified.files_rehashed(),
@@ -153,6 +155,7 @@ fn object(path: &Path, verified: Option<&VerifiedRecord>, faults: &[String]) -> 
         "exit_code": verified.map(VerifiedRecord::exit_code),
         "files": verified.map(VerifiedRecord::files_rehashed),
         "signer": verified.map(VerifiedRecord::signer_fingerprint),
+        "host": verified.and_then(VerifiedRecord::host),
         "log": log,
         "approvals_checked": verified.map(VerifiedRecord::approvals_checked),
         "standing_checked": verified.and_then(VerifiedRecord::standing_checked),

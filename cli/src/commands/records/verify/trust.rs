@@ -1,16 +1,18 @@
 //! Chooses the trusted keys: those of the options, else those of the state. The two are never
-//! mixed: with `--result-keys` the log's key must be named as well, or the log is not checked.
+//! mixed: with `--result-keys` the log's key must be named as well, or the log is not checked. With
+//! `--fleet` the keys of each host count for its own records and its own log.
 
 use std::path::Path;
 
 use daemon::config;
-use policies::{AllowedSigners, SIGNERS_BYTES_MAX};
+use policies::{AllowedSigners, FleetList, SIGNERS_BYTES_MAX};
 use records::log::{Checkpoint, LogView, PublicLogKey};
 use records::{History, HistoryError, HostKeyError, PublicKeys, Trust};
 
 use super::args::VerifyCommand;
 use crate::args::StateOption;
 use crate::args::files::read_file;
+use crate::args::fleet_list::{signed_list, unsigned_list};
 use crate::failure::Failure;
 
 const CHECKPOINT_BYTES_MAX: usize = 64 * 1024;
@@ -21,6 +23,9 @@ type CheckedHistory = Option<Result<History, HistoryError>>;
 
 /// Returns the keys of the options, or else those of the state.
 pub(super) fn trust(args: &VerifyCommand) -> Result<(Trust, CheckedHistory), Failure> {
+    if let Some(list) = &args.fleet_list {
+        return Ok((of_fleet(list, args)?, None));
+    }
     let (mut trust, mut logs) = signers(args.allowed_signers.as_deref(), &args.state)?;
     if let Some(file) = &args.log_key {
         logs = verifier_lines(file)?;
@@ -31,6 +36,18 @@ pub(super) fn trust(args: &VerifyCommand) -> Result<(Trust, CheckedHistory), Fai
     let saved = args.checkpoint.as_deref();
     let history = args.log.as_deref().map(|log| history(log, saved, &logs)).transpose()?;
     Ok((trust.with_logs(logs), history))
+}
+
+/// Returns the keys of a fleet list. Without approvers its signature is not checked, as that of no
+/// other file with keys is, and the verdicts say so.
+fn of_fleet(file: &Path, args: &VerifyCommand) -> Result<Trust, Failure> {
+    let keys = |list: &FleetList| Trust::of_fleet(list).map_err(|error| failure_of(file, &error));
+    let Some(known) = &args.approvers else {
+        return Ok(keys(&unsigned_list(file)?)?.without_list_signature());
+    };
+    let approvers = approvers(known, args.revoked.as_deref())?;
+    let trust = keys(signed_list(file, &approvers)?.list())?;
+    Ok(trust.with_approvers(approvers))
 }
 
 /// Returns the named signers without a log, else all that the state ever had, with its log.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use model::{Sha256, UtcTime};
+use model::{HostAudience, Sha256, UtcTime};
 use policies::standing::{InputSize, admits};
 use spool::DraftFiles;
 use validator::{
@@ -198,7 +198,7 @@ pub(super) fn differences(
     };
     let sizes: Vec<InputSize<'_>> =
         sizes.iter().map(|(name, bytes)| InputSize { name, bytes: *bytes }).collect();
-    let found = admits(standing, &request, &terms.audience, &sizes);
+    let found = admits(standing, &request, HostAudience::of(Some(&terms.audience)), &sizes);
     let found = found.err().unwrap_or_default();
     found.iter().map(|difference| beyond(terms, difference.to_string())).collect()
 }

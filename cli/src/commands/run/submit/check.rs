@@ -78,6 +78,7 @@ fn checked_request(request: &Request) -> CheckedDocument {
         id: request.id().as_str().to_owned(),
         sha256: request.sha256(),
         inputs: request.inputs().iter().map(|it| it.name().to_owned()).collect(),
+        audience: request.audience().map(str::to_owned),
     }
 }
 
@@ -98,6 +99,7 @@ fn checked_standing(standing: &StandingApproval) -> CheckedDocument {
         id: standing.terms().id.as_str().to_owned(),
         sha256: standing.sha256(),
         inputs: Vec::new(),
+        audience: Some(standing.terms().audience.clone()),
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct CheckedDocument {
     pub(super) sha256: Sha256,
     /// The names of its input files.
     pub(super) inputs: Vec<String>,
+    /// `x-audience`.
+    pub(super) audience: Option<String>,
 }
 
 /// A document that passed the checks, with the files that are submitted with it.

@@ -1,11 +1,12 @@
 //! `toolexec submit`: checks what the daemon would check, then submits the inputs and signatures
 //! before the request. A queued request receives only the signatures that it lacks. A standing
 //! approval is submitted like a request without inputs. Several files are submitted in their order.
-//! None is submitted before each has passed the checks.
+//! None is submitted before each has passed the checks. A fleet receives the same files as a spool.
 
 mod args;
 mod check;
 mod document;
+mod fleet_submission;
 mod report;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use model::Sha256;
 use crate::args::Format;
 use crate::commands::approve::review;
 use crate::failure::Failure;
+use crate::fleet_client::FleetClient;
 use crate::output::{self, human};
 
 pub(crate) use args::SubmitCommand;
@@ -35,8 +37,24 @@ pub(crate) fn submit_if_unchanged(
     submit_files(args, Some(approved))
 }
 
+/// The place to which documents are submitted.
+enum SubmitPlace {
+    /// `approved/` of a spool.
+    Spool(PathBuf),
+    Fleet(FleetClient),
+}
+
+impl SubmitPlace {
+    fn of(args: &SubmitCommand) -> Result<Self, Failure> {
+        match args.fleet.client_with(&args.store)? {
+            Some(client) => Ok(Self::Fleet(client)),
+            None => approved_directory(&args.spool).map(Self::Spool),
+        }
+    }
+}
+
 fn submit_files(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode, Failure> {
-    let approved = approved_directory(&args.spool)?;
+    let place = SubmitPlace::of(args)?;
     let named = std::iter::once(&args.request).chain(&args.more);
     let paths: Vec<&Path> = named.map(PathBuf::as_path).collect();
     if let Some(path) = repeated_name(&paths) {
@@ -50,7 +68,7 @@ fn submit_files(args: &SubmitCommand, only: Option<&Sha256>) -> Result<ExitCode,
         report::none_submitted(paths.len());
         return Ok(ExitCode::from(2));
     }
-    submit_checked(args.format, &checked, &approved)
+    submit_checked(args.format, &checked, &place)
 }
 
 /// Returns the first path whose file name an earlier path has too. The spool has no place for both.
@@ -63,10 +81,10 @@ fn repeated_name<'p>(paths: &[&'p Path]) -> Option<&'p Path> {
 fn submit_checked(
     format: Format,
     checked: &[CheckedSubmission<'_>],
-    approved: &Path,
+    place: &SubmitPlace,
 ) -> Result<ExitCode, Failure> {
     for (at, submission) in checked.iter().enumerate() {
-        submit_one(format, submission, approved).map_err(|failure| {
+        submit_one(format, submission, place).map_err(|failure| {
             let rest: Vec<&Path> = checked.iter().skip(at + 1).map(|it| it.path).collect();
             report::with_rest(failure, &rest)
         })?;
@@ -77,7 +95,7 @@ fn submit_checked(
 fn submit_one(
     format: Format,
     submission: &CheckedSubmission<'_>,
-    approved: &Path,
+    place: &SubmitPlace,
 ) -> Result<(), Failure> {
     let CheckedSubmission { path, files, document, warnings } = submission;
     human::print_to_stderr(path, files.bytes(), warnings);
@@ -86,8 +104,15 @@ fn submit_one(
         output::note(format_args!("{name}: a rejection of this {kind}, submitted with it"));
     }
     let declared: Vec<&str> = document.inputs.iter().map(String::as_str).collect();
-    let outcome = files.submit_to(approved, &declared)?;
-    report::submitted(format, document, &outcome)
+    match place {
+        SubmitPlace::Spool(approved) => {
+            let outcome = files.submit_to(approved, &declared)?;
+            report::submitted(format, document, &outcome)
+        }
+        SubmitPlace::Fleet(client) => {
+            fleet_submission::submit(format, submission, &declared, client)
+        }
+    }
 }
 
 /// Returns the submission directory of a spool.

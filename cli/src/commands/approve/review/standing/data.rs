@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Sha256, UtcTime};
+use model::{HostAudience, Sha256, UtcTime};
 use policies::{AdmissionEvidence, SIGNATURE_FILES_MAX, SignatureFile, admission_violations};
 use spool::{SpoolError, SubmissionFiles};
 use validator::{Code, FillError, OneLine, StandingApproval, Violation};
@@ -110,7 +110,7 @@ impl StandingReview {
             signatures,
             unread_signatures: &self.unread_signatures,
             signers: self.rules.signers.as_ref(),
-            origin: Some(self.rules.origin.as_deref().unwrap_or(audience)),
+            host: HostAudience::of(Some(self.rules.origin.as_deref().unwrap_or(audience))),
             now: clock::now(),
         };
         admission_violations(standing, &self.rules.policy, &evidence)

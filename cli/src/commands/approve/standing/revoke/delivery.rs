@@ -1,8 +1,8 @@
 //! Delivers a signed rejection: to the spool of a daemon, or to the state of embedded runs. It must
 //! never open the state of a daemon.
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::escape_line;
@@ -18,25 +18,7 @@ use crate::clock;
 use crate::commands::approve::signing::SignatureTarget;
 use crate::commands::approve::standing::error::StandingCommandError;
 use crate::failure::Failure;
-use crate::random::random_word;
-
-/// A private directory, removed when dropped.
-struct RevocationDirectory(PathBuf);
-
-impl RevocationDirectory {
-    fn create() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("toolexec-revoke-{}", random_word()?));
-        DirBuilder::new().mode(0o700).create(&path).map_err(Failure::io(&path))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for RevocationDirectory {
-    fn drop(&mut self) {
-        // It has copies only.
-        fs::remove_dir_all(&self.0).unwrap_or_default();
-    }
-}
+use crate::private_directory::PrivateDirectory;
 
 /// Returns the document with its rejection, as files to submit.
 pub(super) fn files(
@@ -44,8 +26,8 @@ pub(super) fn files(
     signing: &SigningOptions,
     armoured: &str,
 ) -> Result<SubmissionFiles, StandingCommandError> {
-    let directory = RevocationDirectory::create()?;
-    let document = directory.0.join(format!("{}.md", approval.terms().id));
+    let directory = PrivateDirectory::create("revoke")?;
+    let document = directory.path().join(format!("{}.md", approval.terms().id));
     let target = SignatureTarget::named(&document, signing, ".reject")
         .map_err(StandingCommandError::Refused)?;
     write_new_file(&document, approval.bytes())?;

@@ -45,7 +45,7 @@ pub(super) fn witness(args: &LogWitnessCommand) -> Result<ExitCode, LogCommandEr
     }
 }
 
-fn key_of(file: &Path) -> Result<WitnessKey, LogCommandError> {
+pub(super) fn key_of(file: &Path) -> Result<WitnessKey, LogCommandError> {
     let bytes = read_file(file, KEY_BYTES_MAX)?;
     WitnessKey::from_verifier_line(&String::from_utf8_lossy(&bytes)).ok_or_else(|| {
         LogCommandError::from(format!(

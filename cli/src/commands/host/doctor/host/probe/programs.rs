@@ -66,6 +66,7 @@ pub(super) fn sockets(host: &ProbeContext) -> Vec<Socket> {
     let named = [
         ("toolexec-launch.socket", &outline.launcher_socket),
         ("toolexec-egress.socket", &outline.egress_socket),
+        ("toolexec-fleet.service", &outline.fleet_socket),
     ];
     let named = named.into_iter().filter_map(|(name, path)| Some((name, path.clone()?)));
     let seen = named.map(|(name, path)| {

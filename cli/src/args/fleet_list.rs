@@ -1,0 +1,32 @@
+//! The list of a fleet, fleet.yaml, with the signature beside it.
+
+use std::path::Path;
+
+use policies::{
+    AllowedSigners, FLEET_LIST_BYTES_MAX, FleetList, SIGNATURE_BYTES_MAX, SignedFleetList,
+};
+
+use super::files::read_document;
+use crate::clock;
+use crate::failure::Failure;
+
+/// Reads a fleet list without its signature.
+pub(crate) fn unsigned_list(file: &Path) -> Result<FleetList, Failure> {
+    let bytes = read_document(file, FLEET_LIST_BYTES_MAX)?;
+    let list = FleetList::parse(&bytes, &file.display().to_string());
+    list.map_err(|error| Failure::Message(error.to_string()))
+}
+
+/// Reads a fleet list with the signature in `FILE.sig`, which must count now.
+pub(crate) fn signed_list(
+    file: &Path,
+    signers: &AllowedSigners,
+) -> Result<SignedFleetList, Failure> {
+    let bytes = read_document(file, FLEET_LIST_BYTES_MAX)?;
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".sig");
+    let signature = read_document(Path::new(&beside), SIGNATURE_BYTES_MAX)?;
+    let origin = file.display().to_string();
+    SignedFleetList::read(&bytes, &signature, &origin, signers, clock::now())
+        .map_err(|error| Failure::Message(error.to_string()))
+}

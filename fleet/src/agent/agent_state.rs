@@ -1,0 +1,175 @@
+//! The state that the tasks of an agent share. All of them run on one thread, and none keeps a
+//! borrow while it waits.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::Instant;
+
+use fleet::model::HostName;
+use policies::FleetList;
+use tokio::sync::Notify;
+
+use super::claim_book::ClaimBook;
+use super::config::{AgentConfig, BEATS_MISSED_MAX};
+use super::error::FleetAgentError;
+use super::fleet_list::{FleetListFiles, check_same_fleet, labels_in};
+use super::link::{CALL_TIME_MAX, DatabaseTarget};
+use super::link_pool::LinkPool;
+use super::readiness::Readiness;
+use super::results::ResultWatch;
+use super::start_nonces::StartNonces;
+use super::state_directory::StateDirectory;
+use crate::bytes::ByteStore;
+use crate::database::{ClaimAsk, Database};
+
+/// The list in use, with the labels of this host in it.
+#[derive(Clone)]
+struct UsedFleetList {
+    list: Rc<FleetList>,
+    labels: Vec<HostName>,
+}
+
+/// The state of an agent.
+pub(super) struct Agent {
+    pub(super) config: AgentConfig,
+    pub(super) directory: StateDirectory,
+    pub(super) book: ClaimBook,
+    pub(super) results: ResultWatch,
+    pub(super) nonces: StartNonces,
+    pub(super) store: ByteStore,
+    pub(super) target: DatabaseTarget,
+    /// The connections that decide starts.
+    pub(super) starts: LinkPool,
+    pub(super) readiness: RefCell<Readiness>,
+    pub(super) list_files: FleetListFiles,
+    used_list: RefCell<UsedFleetList>,
+    /// The number of the last beat.
+    beats: Cell<u64>,
+    /// Set when the agent stops: no new query is taken.
+    pub(super) is_stopping: Cell<bool>,
+    /// There may be work for the claims task.
+    pub(super) claims_wake: Notify,
+    /// There may be a record to report.
+    pub(super) reports_wake: Notify,
+}
+
+impl Agent {
+    /// Opens everything that the configuration names, except the database.
+    ///
+    /// # Errors
+    /// The first that cannot be used. The message has help.
+    pub(super) fn open(config: AgentConfig) -> Result<Self, String> {
+        let directory = StateDirectory::open(&config.state)?;
+        let list_files = FleetListFiles::of(&config);
+        let list = list_files.read()?;
+        let labels = labels_in(&list, &config.host, directory.list_serial(list.fleet_id())?)?;
+        directory.note_list_serial(list.fleet_id(), list.serial())?;
+        let store = ByteStore::open(config.store.as_deref()).map_err(|error| error.to_string())?;
+        let target = DatabaseTarget::of(&config, &list);
+        let readiness = Readiness::new(config.host.as_str(), config.beat * BEATS_MISSED_MAX);
+        Ok(Self {
+            book: ClaimBook::open(directory.claims())?,
+            results: ResultWatch::new(config.results()),
+            nonces: StartNonces::default(),
+            store,
+            starts: LinkPool::new("toolexec-fleet starts", CALL_TIME_MAX),
+            readiness: RefCell::new(readiness),
+            list_files,
+            beats: Cell::new(directory.last_beats(list.fleet_id())),
+            used_list: RefCell::new(UsedFleetList { list: Rc::new(list), labels }),
+            is_stopping: Cell::new(false),
+            claims_wake: Notify::new(),
+            reports_wake: Notify::new(),
+            target,
+            directory,
+            config,
+        })
+    }
+
+    /// Returns the name of this host.
+    pub(super) fn host(&self) -> &HostName {
+        &self.config.host
+    }
+
+    /// Returns the fleet list in use.
+    pub(super) fn list(&self) -> Rc<FleetList> {
+        Rc::clone(&self.used_list.borrow().list)
+    }
+
+    /// Reads the fleet list again. After an error the list in use stays.
+    ///
+    /// # Errors
+    /// The list cannot be used. The message has help.
+    pub(super) fn reload_list(&self) -> Result<(), String> {
+        let list = self.list_files.read()?;
+        check_same_fleet(&self.list(), &list)?;
+        let seen = self.directory.list_serial(list.fleet_id())?;
+        let labels = labels_in(&list, self.host(), seen)?;
+        self.directory.note_list_serial(list.fleet_id(), list.serial())?;
+        *self.used_list.borrow_mut() = UsedFleetList { list: Rc::new(list), labels };
+        Ok(())
+    }
+
+    /// Returns a query for work, with the labels of this host in the signed list.
+    pub(super) fn ask(&self, count: u32) -> ClaimAsk {
+        ClaimAsk {
+            host: self.host().clone(),
+            labels: self.used_list.borrow().labels.clone(),
+            without_audience: self.config.without_audience,
+            count,
+        }
+    }
+
+    /// Returns whether this host may claim: it could start what it claims now.
+    pub(super) fn may_claim(&self) -> bool {
+        let (readiness, now) = (self.readiness.borrow(), Instant::now());
+        readiness.stop_reason(now).is_none() && readiness.is_daemon_alive(now)
+    }
+
+    /// Wakes the claims task if there is room for several claims: each look at the database costs
+    /// it some milliseconds.
+    pub(super) fn wake_for_room(&self) {
+        let unstarted = u32::try_from(self.book.unstarted().len()).unwrap_or(u32::MAX);
+        if unstarted <= self.config.claims_max / 2 {
+            self.claims_wake.notify_one();
+        }
+    }
+
+    /// Forgets a claim that was reported, given back, refused or lost.
+    ///
+    /// # Errors
+    /// Its file cannot be removed.
+    pub(super) fn forget(&self, request: &str) -> Result<(), FleetAgentError> {
+        self.book.remove(request)?;
+        self.nonces.forget(request);
+        Ok(())
+    }
+
+    /// Beats: the database notes that this host works, and answers with the state of the fleet.
+    ///
+    /// # Errors
+    /// The database does not answer, or is an older copy of the one that answered before.
+    pub(super) async fn beat(&self, database: &mut Database) -> Result<(), FleetAgentError> {
+        // Other connections may beat meanwhile, so only numbers up to this one are too small.
+        let (before, asked_at) = (self.beats.get(), Instant::now());
+        let ClaimAsk { host, labels, .. } = self.ask(0);
+        let answer = database.beat(&host, &labels).await?;
+        if answer.beats <= before {
+            let why = format!(
+                "database: it has beat {} of host {host}, after beat {before} was answered: it is \
+                 an older copy, which does not know later starts; help: find out what ran since as \
+                 docs/fleet.md describes, then remove {} and restart toolexec-fleet",
+                answer.beats,
+                self.directory.beats_path().display()
+            );
+            self.readiness.borrow_mut().found_older_copy(why.clone());
+            return Err(FleetAgentError::lasting(why));
+        }
+        self.beats.set(self.beats.get().max(answer.beats));
+        if let Err(why) = self.directory.note_beats(self.target.fleet_id(), self.beats.get()) {
+            tracing::warn!("{why}");
+        }
+        self.readiness.borrow_mut().answered(asked_at, Instant::now(), answer);
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! Reads files of the operator up to a size limit.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Reads a file.
+///
+/// # Errors
+/// It cannot be read, or is larger. The message has its path and help.
+pub(super) fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| format!("{shown}: {}", spool::io_text(&error));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    let read = file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+    match u64::try_from(read).unwrap_or(u64::MAX) > bytes_max {
+        true => Err(format!("{shown}: larger than {bytes_max} bytes; help: shorten the file")),
+        false => Ok(bytes),
+    }
+}
+
+/// Reads a text file.
+///
+/// # Errors
+/// As [`read_bytes`], or it is not UTF-8.
+pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
+    String::from_utf8(read_bytes(path, bytes_max)?)
+        .map_err(|_| format!("{}: not UTF-8; help: save the file as UTF-8", path.display()))
+}

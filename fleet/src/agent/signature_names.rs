@@ -1,0 +1,70 @@
+//! The names of signature files that come after their document. A submitter chooses them, so a name
+//! may be taken by another file. Every name `<document>*.sig` has the same meaning, so the later
+//! file gets one by its content: no one can keep a rejection away by taking its name first.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use model::Sha256;
+use policies::{AisFile, SignatureFile};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use spool::SubmissionFiles;
+
+/// Returns the name for a signature of a document in a directory: its own unless other bytes have
+/// it.
+pub(super) fn signature_name(directory: &Path, document: &str, file: &SignatureFile) -> String {
+    match is_taken(&directory.join(&file.name), &file.bytes) {
+        true => format!("{document}.{}.sig", Sha256::of(&file.bytes)),
+        false => file.name.clone(),
+    }
+}
+
+/// Renames the unpacked signatures whose names are taken in `approved/`, and removes an unpacked
+/// bundle in the place of another one. Returns whether anything changed.
+///
+/// # Errors
+/// An I/O error.
+pub(super) fn make_names_free(
+    unpacked: &Path,
+    files: &SubmissionFiles,
+    approved: &Path,
+) -> io::Result<bool> {
+    let mut has_changed = false;
+    for file in files.signatures() {
+        let name = signature_name(approved, files.file_name(), file);
+        if name != file.name {
+            let (from, to) = (unpacked.join(&file.name), unpacked.join(name));
+            match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
+                // The submission has the same signature under this name, too.
+                Err(Errno::EXIST) if !is_taken(&to, &file.bytes) => fs::remove_file(&from)?,
+                renamed => renamed?,
+            }
+            has_changed = true;
+        }
+    }
+    if let AisFile::Read { name, bytes } = files.ais()
+        && is_taken(&approved.join(name), bytes)
+    {
+        tracing::warn!("{name}: not placed: another bundle has its name");
+        fs::remove_file(unpacked.join(name))?;
+        has_changed = true;
+    }
+    Ok(has_changed)
+}
+
+/// Returns whether an object is there that does not have these bytes.
+fn is_taken(path: &Path, bytes: &[u8]) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(errno) => return errno != rustix::io::Errno::NOENT,
+    };
+    // One byte more shows that the file is longer.
+    let bytes_max = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
+    let mut there = Vec::new();
+    let is_file = file.metadata().is_ok_and(|found| found.is_file());
+    let is_read = is_file && file.take(bytes_max).read_to_end(&mut there).is_ok();
+    !is_read || there != bytes
+}

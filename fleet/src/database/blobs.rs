@@ -1,0 +1,115 @@
+//! Bytes by their digest, in parts of 1 MiB.
+
+use model::Sha256;
+use tokio_postgres::types::Type;
+
+use super::bound::{SqlValues, retried};
+use super::connection::Database;
+use super::error::DatabaseError;
+use super::row::{bigint, count, field};
+
+const PUT: &str = "store bytes";
+const GET: &str = "read bytes";
+
+const PART_BYTES: usize = 1024 * 1024;
+
+/// The largest blob in the database, in bytes.
+const BLOB_BYTES_MAX: usize = 64 * PART_BYTES;
+
+/// The later commit of the row that names the blob is synchronous, and makes both durable.
+const COMMIT_LATER: &str = "SET LOCAL synchronous_commit = off";
+
+const INSERT_PART: &str = "INSERT INTO toolexec.blob_part (sha256, part, data) \
+     VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+
+const INSERT_BLOB: &str = "INSERT INTO toolexec.blob (sha256, bytes) \
+     VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+const BLOB: &str = "SELECT bytes FROM toolexec.blob WHERE sha256 = $1";
+
+const PART: &str = "SELECT data FROM toolexec.blob_part \
+     WHERE sha256 = $1 AND part = $2 AND octet_length(data) <= 1048576";
+
+impl Database {
+    /// Returns whether the database has a blob. It may have wrong bytes.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    pub(crate) async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError> {
+        let name = sha256.to_string();
+        let rows = self.bound.query(GET, &self.client, BLOB, &[(&name, Type::TEXT)]).await?;
+        Ok(!rows.is_empty())
+    }
+
+    /// Stores a blob under its digest, unless there is one. It is durable with the next row that is
+    /// submitted or reported.
+    ///
+    /// # Errors
+    /// [`DatabaseError`], also above 64 MiB.
+    pub(crate) async fn put_bytes(
+        &mut self,
+        sha256: &Sha256,
+        bytes: &[u8],
+    ) -> Result<(), DatabaseError> {
+        if bytes.len() > BLOB_BYTES_MAX {
+            let bytes_max = u64::try_from(BLOB_BYTES_MAX).unwrap_or(u64::MAX);
+            return Err(DatabaseError::TooLarge { sha256: sha256.to_string(), bytes_max });
+        }
+        retried!(self.put_bytes_once(&sha256.to_string(), bytes))
+    }
+
+    async fn put_bytes_once(&mut self, sha256: &str, bytes: &[u8]) -> Result<(), DatabaseError> {
+        let bound = self.bound.clone();
+        let transaction = bound.begin(PUT, &mut self.client).await?;
+        let client = transaction.client();
+        bound.run(PUT, client.batch_execute(COMMIT_LATER)).await?;
+        for (part, data) in (0_i32..).zip(bytes.chunks(PART_BYTES)) {
+            let values: SqlValues<'_> =
+                &[(&sha256, Type::TEXT), (&part, Type::INT4), (&data, Type::BYTEA)];
+            bound.execute(PUT, client, INSERT_PART, values).await?;
+        }
+        let length = bigint(u64::try_from(bytes.len()).unwrap_or(u64::MAX), "bytes")?;
+        let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&length, Type::INT8)];
+        bound.execute(PUT, client, INSERT_BLOB, values).await?;
+        bound.commit(PUT, transaction).await
+    }
+
+    /// Returns the bytes that are stored under a digest. The caller hashes them before any use.
+    ///
+    /// # Errors
+    /// [`DatabaseError`], also for more bytes than the limit.
+    pub(crate) async fn get_bytes(
+        &mut self,
+        sha256: &Sha256,
+        bytes_max: u64,
+    ) -> Result<Option<Vec<u8>>, DatabaseError> {
+        let name = sha256.to_string();
+        let rows = self.bound.query(GET, &self.client, BLOB, &[(&name, Type::TEXT)]).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let length = count(row, "bytes")?;
+        if length > bytes_max {
+            return Err(DatabaseError::TooLarge { sha256: name, bytes_max });
+        }
+        let mut bytes = Vec::new();
+        for part in 0_i32.. {
+            let so_far = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            if so_far >= length {
+                break;
+            }
+            let values: SqlValues<'_> = &[(&name, Type::TEXT), (&part, Type::INT4)];
+            let rows = self.bound.query(GET, &self.client, PART, values).await?;
+            let data: &[u8] = match rows.first() {
+                Some(row) => field(row, "data")?,
+                None => &[],
+            };
+            if data.is_empty() {
+                return Err(DatabaseError::DamagedBlob { sha256: name });
+            }
+            bytes.extend_from_slice(data);
+        }
+        match u64::try_from(bytes.len()) == Ok(length) {
+            true => Ok(Some(bytes)),
+            false => Err(DatabaseError::DamagedBlob { sha256: name }),
+        }
+    }
+}

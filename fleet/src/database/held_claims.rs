@@ -1,0 +1,106 @@
+//! The requests that a host has, and the way to give one back.
+
+use fleet::model::{FleetState, HostName};
+use tokio_postgres::types::Type;
+
+use super::bound::{SqlValues, retried};
+use super::claim_rows::JudgedClaims;
+use super::connection::Database;
+use super::error::DatabaseError;
+use super::fault::cleaned;
+use super::host_model::Channel;
+use super::model::ClaimRow;
+use super::stored::state_columns;
+use super::sum::ClaimFacts;
+
+const GIVE_BACK: &str = "give a request back";
+
+const DECLINE: &str = "INSERT INTO toolexec.declined (request, host, reason) \
+     VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+
+const RELEASE: &str = "UPDATE toolexec.claim \
+     SET state = 'queued', host = NULL, epoch = epoch + 1, sum = $4 \
+     WHERE request = $1 AND host = $2 AND epoch = $3 AND state = 'claimed'";
+
+const MINE: &str = concat!(
+    "SELECT ",
+    state_columns!(),
+    "FROM toolexec.claim c \
+     JOIN toolexec.request r ON r.id = c.request \
+     LEFT JOIN toolexec.start s ON s.request = c.request \
+     LEFT JOIN toolexec.result o ON o.request = c.request \
+     WHERE c.host = $1 AND c.state IN ('claimed', 'started', 'indeterminate') \
+     ORDER BY c.submitted_at, c.request"
+);
+
+impl Database {
+    /// Returns the requests that this host has claimed or started and not reported, also local
+    /// ones.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    pub(crate) async fn my_claims(
+        &mut self,
+        host: &HostName,
+    ) -> Result<Vec<ClaimRow>, DatabaseError> {
+        let host = host.as_str();
+        let act = "read its claims";
+        let rows = self.bound.query(act, &self.client, MINE, &[(&host, Type::TEXT)]).await?;
+        let judged = JudgedClaims::of(&rows);
+        judged.defects.into_iter().for_each(|defect| self.remember_defect(defect));
+        let claims = judged.sound.into_iter().filter_map(|stored| {
+            let facts = stored.claim?.facts;
+            let request = stored.request.facts;
+            Some(ClaimRow { request, epoch: facts.epoch, state: facts.state })
+        });
+        Ok(claims.collect())
+    }
+
+    /// Gives a claim back. This host does not claim the request again. A claim that it has lost
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    pub(crate) async fn give_back(
+        &mut self,
+        claim: &ClaimRow,
+        reason: &str,
+    ) -> Result<(), DatabaseError> {
+        let role = self.role().await?;
+        retried!(self.give_back_once(claim, &role, reason))?;
+        self.wake(Channel::Requests).await;
+        Ok(())
+    }
+
+    async fn give_back_once(
+        &mut self,
+        claim: &ClaimRow,
+        role: &str,
+        reason: &str,
+    ) -> Result<(), DatabaseError> {
+        let bound = self.bound.clone();
+        let request = &claim.request;
+        let free = ClaimFacts {
+            request: request.id.clone(),
+            document_sha256: request.document_sha256.clone(),
+            audience: request.audience.clone(),
+            host: None,
+            epoch: claim.epoch + 1,
+            state: FleetState::Queued,
+        };
+        let (reason, sum) = (cleaned(reason), free.sum());
+        let transaction = bound.begin(GIVE_BACK, &mut self.client).await?;
+        let client = transaction.client();
+        let values: SqlValues<'_> =
+            &[(&request.id, Type::TEXT), (&role, Type::TEXT), (&reason, Type::TEXT)];
+        bound.execute(GIVE_BACK, client, DECLINE, values).await?;
+        let values: SqlValues<'_> = &[
+            (&request.id, Type::TEXT),
+            (&role, Type::TEXT),
+            (&claim.epoch, Type::INT8),
+            (&sum, Type::TEXT),
+        ];
+        bound.execute(GIVE_BACK, client, RELEASE, values).await?;
+        bound.commit(GIVE_BACK, transaction).await
+    }
+}
