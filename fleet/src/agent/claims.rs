@@ -20,6 +20,8 @@ use crate::database::{ClaimRow, Database, RequestKind};
 const CALL_TIME_MAX: Duration = Duration::from_secs(60);
 /// Held requests wait for people, so they are not counted; this many times as many are the limit.
 const HELD_FACTOR: u32 = 16;
+/// The shortest time from one round to the next: every role may send notices without end.
+const ROUND_TIME_MIN: Duration = Duration::from_millis(20);
 
 /// Works on claims until the agent stops.
 pub(super) async fn run(agent: Rc<Agent>) {
@@ -27,11 +29,13 @@ pub(super) async fn run(agent: Rc<Agent>) {
     let mut retry = TaskRetry::new("claims");
     let mut task = ClaimsTask::new();
     loop {
+        let begun = Instant::now();
         match round(&agent, &mut link, &mut task).await {
             Ok(wait) => {
                 retry.worked();
                 // Woken or not: the table is read again.
                 timeout(wait, agent.claims_wake.notified()).await.unwrap_or_default();
+                sleep(ROUND_TIME_MIN.saturating_sub(begun.elapsed())).await;
             }
             Err(error) => {
                 link.close();

@@ -44,6 +44,7 @@ mod reports;
 mod results;
 mod retry;
 mod serve;
+mod signals;
 mod signature_names;
 mod start_nonces;
 mod state_directory;

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use tokio::net::UnixListener;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use super::agent_state::Agent;
 use super::config::AgentConfig;
+use super::signals::{AgentSignals, SignalSockets};
 use super::{beat, claims, gate_connection, gate_socket, reports};
 use crate::confine::confine_serving;
 use crate::service_notifier::ServiceNotifier;
@@ -22,13 +22,6 @@ const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 const DRAIN_LOOK: Duration = Duration::from_millis(10);
 /// The interval of the status line for `systemctl status`.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
-
-/// The signals of the service manager and of operators.
-struct AgentSignals {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-}
 
 /// Serves with the configuration of this file.
 ///
@@ -44,18 +37,19 @@ pub(crate) fn serve(path: &Path) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
     let notifier = ServiceNotifier::of_environment();
+    let signals = SignalSockets::listen()?;
     // Everything that needs more rights is open now, and no thread runs yet.
     confine_serving(&config.places())?;
-    LocalSet::new().block_on(&runtime, run(agent, listener, notifier, witness))
+    LocalSet::new().block_on(&runtime, run(agent, (listener, signals), notifier, witness))
 }
 
 async fn run(
     agent: Rc<Agent>,
-    listener: std::os::unix::net::UnixListener,
+    (listener, signals): (std::os::unix::net::UnixListener, SignalSockets),
     notifier: ServiceNotifier,
     witness: Witness,
 ) -> Result<(), String> {
-    let mut signals = AgentSignals::listen()?;
+    let mut signals = AgentSignals::of(signals)?;
     let listener = UnixListener::from_std(listener).map_err(|error| format!("gate: {error}"))?;
     let tasks = [
         spawn_local(gate_connection::run(Rc::clone(&agent), listener)),
@@ -84,9 +78,8 @@ async fn wait(
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = signals.terminate.recv() => return Ok(()),
-            _ = signals.interrupt.recv() => return Ok(()),
-            _ = signals.hangup.recv() => beat::reload(agent),
+            () = signals.stop.arrived() => return Ok(()),
+            () = signals.reload.arrived() => beat::reload(agent),
             _ = ticks.tick() => {
                 notifier.ping_watchdog();
                 notifier.status(&status_line(agent));
@@ -118,15 +111,4 @@ async fn drain(agent: &Agent) {
     }
     // The answers are written by other tasks of this thread.
     sleep(DRAIN_LOOK).await;
-}
-
-impl AgentSignals {
-    fn listen() -> Result<Self, String> {
-        let listen = |kind| signal(kind).map_err(|error| format!("signals: {error}"));
-        Ok(Self {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-            hangup: listen(SignalKind::hangup())?,
-        })
-    }
 }

@@ -122,7 +122,7 @@ impl fmt::Display for StartRefusal {
             Self::HourUsedUp { uses } => write!(
                 f,
                 "all {uses} uses of the standing approval in this hour are spent, over all hosts; \
-                 help: submit the request later"
+                 help: submit it later under another id"
             ),
             Self::Disputed => f.write_str(
                 "a witness disputes the log of this host; help: compare the log with its witnesses \
