@@ -133,11 +133,13 @@ mod tests {
             .map(|it| it.path.into())
             .collect();
         assert_eq!(places(&service(PACKAGED_CONFIG, "/var")), promised);
-        for of_package in ["/etc/toolexec", "/run/toolexec", "/var/cache/toolexec"] {
-            assert!(promised.contains(&of_package.into()), "{of_package}");
+        let of_package =
+            ["/etc/toolexec", "/run/toolexec", "/var/cache/toolexec", "/var/lib/toolexec-fleet"];
+        for path in of_package {
+            assert!(promised.contains(&path.into()), "{path}");
         }
         let own = places(&service("/home/me/toolexecd.yaml", "/home/me"));
-        assert_eq!(own.len(), promised.len() - 3);
+        assert_eq!(own.len(), promised.len() - of_package.len());
         assert!(own.iter().all(|path| path.starts_with("/home/me")), "{own:?}");
         assert!(own.contains(&"/home/me/lib/toolexec/keys".into()), "{own:?}");
     }
