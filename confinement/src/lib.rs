@@ -13,6 +13,7 @@ mod access;
 mod argument_rule;
 mod call_groups;
 mod error;
+mod lookup_paths;
 mod sockets;
 mod syscall_allowlist;
 #[cfg(test)]
@@ -22,5 +23,6 @@ pub use access::restrict_access;
 pub use argument_rule::ArgumentRule;
 pub use call_groups::{CONNECTION_CALLS, FILE_CALLS};
 pub use error::ConfinementError;
+pub use lookup_paths::NAME_LOOKUP_DIRECTORIES;
 pub use sockets::{internet_sockets, socket_kind};
 pub use syscall_allowlist::SyscallAllowlist;

@@ -14,7 +14,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use confinement::{ConfinementError, restrict_access};
+use confinement::{ConfinementError, NAME_LOOKUP_DIRECTORIES, restrict_access};
 use landlock::{
     AccessFs, AccessNet, BitFlags, RulesetCreated, RulesetCreatedAttr as _, RulesetError,
     RulesetStatus, path_beneath_rules,
@@ -25,18 +25,8 @@ use rustix::fs::Mode;
 /// Only this user reads the state. Files in `approved/` get their mode explicitly.
 const AGENT_UMASK: u32 = 0o077;
 
-/// The C library looks names up with these files, the targets of links in them, and plug-ins.
-const LOOKUP_PATHS: [&str; 9] = [
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/run/NetworkManager",
-    "/run/resolvconf",
-    "/run/systemd/resolve",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/share/libc-bin",
-];
+/// With the configuration of name look-ups, in which files are replaced by renames.
+const CONFIGURATION: [&str; 1] = ["/etc"];
 /// The targets of links below `/etc` to the certificates of authorities.
 const CERTIFICATE_PATHS: [&str; 4] = [
     "/usr/local/share/ca-certificates",
@@ -127,7 +117,8 @@ fn allow_files(
         .add_rules(path_beneath_rules(written.into_iter().flatten(), writing()))?
         .add_rules(path_beneath_rules(named, look))?
         .add_rules(path_beneath_rules(variable_places(env::vars_os()), look))?
-        .add_rules(path_beneath_rules(LOOKUP_PATHS, look))?
+        .add_rules(path_beneath_rules(CONFIGURATION, look))?
+        .add_rules(path_beneath_rules(NAME_LOOKUP_DIRECTORIES, look))?
         .add_rules(path_beneath_rules(CERTIFICATE_PATHS, look))
 }
 

@@ -52,8 +52,8 @@ pub(crate) struct Witness {
 }
 
 impl Witness {
-    /// Opens the witness of this host. On first use makes its key and its directories in `state`,
-    /// which exists.
+    /// Opens the witness of this host. On first use it makes its key and its directories in
+    /// `state`, an existing directory.
     ///
     /// # Errors
     /// A file cannot be used, or the directory of cosigned checkpoints was lost.

@@ -1,6 +1,6 @@
 //! The fleet of this host: admission and each start need an answer of the gate of `toolexec-fleet`,
-//! which asks the database. Without the key `fleet`, none of this is used. No answer, an error and
-//! an answer that cannot be read all mean no.
+//! which asks the database. Without the key `fleet`, none of this is used. A start or an
+//! admission needs a readable answer that permits it; everything else is a refusal.
 
 mod admission;
 mod list_serial;

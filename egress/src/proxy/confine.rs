@@ -2,7 +2,7 @@
 //! need. It must run before any thread is started.
 
 use caps::CapSet;
-use confinement::{ConfinementError, restrict_access};
+use confinement::{ConfinementError, NAME_LOOKUP_DIRECTORIES, restrict_access};
 use landlock::{
     AccessFs, AccessNet, PathBeneath, PathFd, RulesetCreated, RulesetCreatedAttr, RulesetError,
     RulesetStatus,
@@ -12,17 +12,6 @@ use egress::frame::EgressConfinement;
 
 use super::syscalls;
 
-/// Besides its configuration, the C library reads the targets of links in it, and plug-ins.
-const LOOKUP_DIRECTORIES: [&str; 8] = [
-    "/run/systemd/resolve",
-    "/run/NetworkManager",
-    "/run/resolvconf",
-    "/lib",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/share/libc-bin",
-];
 const CONFIGURATION_FILES: [&str; 6] = [
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -87,8 +76,8 @@ fn allow_files(
 ) -> Result<RulesetCreated, RulesetError> {
     let (files, directories): (&[&str], &[&[&str]]) = match reads {
         ReadableFiles::Nothing => (&[], &[]),
-        ReadableFiles::Files => (&CONFIGURATION_FILES, &[&LOOKUP_DIRECTORIES]),
-        ReadableFiles::Directory => (&[], &[&LOOKUP_DIRECTORIES, &CONFIGURATION_DIRECTORIES]),
+        ReadableFiles::Files => (&CONFIGURATION_FILES, &[&NAME_LOOKUP_DIRECTORIES]),
+        ReadableFiles::Directory => (&[], &[&NAME_LOOKUP_DIRECTORIES, &CONFIGURATION_DIRECTORIES]),
     };
     let beneath = AccessFs::ReadFile | AccessFs::ReadDir;
     let directories = directories.concat().into_iter().map(|path| (path, beneath));

@@ -1,6 +1,6 @@
 //! A folder as one blob: a tar of one form only. The entries are in the order of their names,
-//! without owners and times, so that equal folders have equal archives. The reader accepts only
-//! what the writer writes: about anything else, readers of archives disagree.
+//! without owners and times, so that equal folders have equal archives. The reader accepts this
+//! form only, because programs read other forms in different ways.
 
 mod archive;
 mod header;

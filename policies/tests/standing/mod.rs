@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
+mod generator;
 mod passkey;
 mod scene;
 
@@ -17,7 +18,8 @@ use model::HostAudience;
 use policies::standing::{InputSize, StandingUses, UseRefusal, admits, check_use};
 use validator::StandingApproval;
 
-use scene::{Generator, StandingCase, TestReference, TestRequest, at, environment};
+use generator::Generator;
+use scene::{StandingCase, TestReference, TestRequest, at, environment};
 
 fn differences(
     standing: &StandingApproval,

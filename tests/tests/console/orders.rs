@@ -34,6 +34,16 @@ fn scene_of(bench: &Bench, approvers: u32) -> ConsoleScene<'_> {
     scene
 }
 
+/// Approves a request that runs for long, and returns its id once it has started.
+fn start_long_run(page: &ApproverPage<'_>, scene: &ConsoleScene<'_>) -> String {
+    let script = "import time; time.sleep(100)";
+    let id = scene.draft(RequestText::python(script).time_sec(120)).id;
+    page.open(&format!("/requests/{id}"));
+    page.perform("approve");
+    scene.service.wait_for("the run", |it| it.log().contains("started"));
+    id
+}
+
 /// Signs an order on the page of a request, in a later second than the order or start before.
 #[track_caller]
 fn order(page: &ApproverPage<'_>, id: &str, kind: &str) {
@@ -136,11 +146,7 @@ fn a_running_request_and_the_one_behind_it_are_cancelled() {
     let scene = scene_of(&bench, 1);
     let test = "a_running_request_and_the_one_behind_it_are_cancelled";
     let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
-    let script = "import time; time.sleep(100)";
-    let running = scene.draft(RequestText::python(script).time_sec(120)).id;
-    page.open(&format!("/requests/{running}"));
-    page.perform("approve");
-    scene.service.wait_for("the run", |it| it.log().contains("started"));
+    let running = start_long_run(&page, &scene);
     let queued = approve_draft(&page);
     order(&page, &queued, "cancel");
     scene.service.wait_for("the refusal", |it| !it.records_of(&queued).is_empty());
@@ -160,11 +166,7 @@ fn a_request_that_waits_for_its_turn_is_held_and_released() {
     let scene = scene_of(&bench, 1);
     let test = "a_request_that_waits_for_its_turn_is_held_and_released";
     let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
-    let script = "import time; time.sleep(100)";
-    let running = scene.draft(RequestText::python(script).time_sec(120)).id;
-    page.open(&format!("/requests/{running}"));
-    page.perform("approve");
-    scene.service.wait_for("the run", |it| it.log().contains("started"));
+    let running = start_long_run(&page, &scene);
     let claimed = approve_draft(&page);
     let report = scene.service.path(&format!("public/running/{claimed}.json"));
     scene.service.wait_for("the claim", |_| {

@@ -232,6 +232,6 @@ fn the_page_has_every_key_of_the_configuration() {
         assert!(named.contains(&key.as_str()), "{key} is not in {named:?}");
     }
     for key in named {
-        assert!(keys.iter().any(|it| it == key), "there is no key {key}");
+        assert!(keys.iter().any(|it| it == key), "{key}: the agent has no such key");
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use confinement::restrict_access;
+use confinement::{NAME_LOOKUP_DIRECTORIES, restrict_access};
 use landlock::{
     AccessFs, AccessNet, BitFlags, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
     path_beneath_rules,
@@ -17,18 +17,8 @@ use crate::output;
 const SPOOL_PARTS: [&str; 5] = ["drafts", "approved", "public", "results", ".lock"];
 /// They show if the daemon is alive.
 const KERNEL_FILES: [&str; 2] = ["/proc/locks", "/proc/sys/kernel/random/boot_id"];
-/// The C library looks names up with these files, the targets of links in them, and plug-ins.
-const LOOKUP_PATHS: [&str; 9] = [
-    "/etc",
-    "/lib",
-    "/lib64",
-    "/run/NetworkManager",
-    "/run/resolvconf",
-    "/run/systemd/resolve",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/share/libc-bin",
-];
+/// With the configuration of name look-ups, in which files are replaced by renames.
+const CONFIGURATION: [&str; 1] = ["/etc"];
 
 pub(super) fn confine(place: &Path, state: Option<&Path>) -> Result<(), Failure> {
     let status =
@@ -53,7 +43,8 @@ fn allow_files(
     rules
         .add_rules(path_beneath_rules(parts, look))?
         .add_rules(path_beneath_rules(KERNEL_FILES, look))?
-        .add_rules(path_beneath_rules(LOOKUP_PATHS, look))?
+        .add_rules(path_beneath_rules(CONFIGURATION, look))?
+        .add_rules(path_beneath_rules(NAME_LOOKUP_DIRECTORIES, look))?
         .add_rules(path_beneath_rules(state.map(directory_of), replacing()))
 }
 
