@@ -1,5 +1,5 @@
-//! A connection that ends if the time for its present answer is over and not all of it is written.
-//! A byte now and then is not enough, as it is for an idle connection.
+//! A connection that ends if its client has not taken the whole answer when the time for it is
+//! over. A byte now and then is not enough, as it is for an idle connection.
 
 use std::io;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
-//! Accepts connections and serves HTTP/1.1 on each, within limits that one client cannot exceed at
-//! the cost of all others for long. A client must send each head and body, and take each answer, in
-//! a limited time; a connection takes requests for a limited time.
+//! Accepts connections and serves HTTP/1.1 on each. Limits keep one client from blocking all others
+//! for long. A client must send each head and body, and take each answer, in a limited time; a
+//! connection takes requests for a limited time.
 
 use std::convert::Infallible;
 use std::pin::pin;

@@ -74,7 +74,7 @@ struct LiveLook {
     /// The run has ended; text may be left.
     has_ended: bool,
     is_over: bool,
-    /// The tool was seen. A request that is held again leaves without a run.
+    /// A look has seen the tool run. A request that is held again ends without a run.
     has_run: bool,
 }
 

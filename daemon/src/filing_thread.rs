@@ -1,5 +1,5 @@
-//! A thread for the use of `drafts/` by a request. A process can hold the lock of that directory for
-//! ever, so a caller waits for a limited time, and at most one thread waits longer.
+//! A thread that uses `drafts/` for a request. Another process can hold the lock of that directory
+//! for ever. So a caller waits for a limited time, and at most one thread waits longer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{SendError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A caller waits no longer for `drafts/`.
+/// The longest wait of a caller for `drafts/`.
 const DRAFTS_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The use of `drafts/` by one thread at a time.

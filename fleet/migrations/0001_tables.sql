@@ -66,7 +66,7 @@ CREATE TABLE toolexec.addition (
     PRIMARY KEY (request, manifest_sha256)
 );
 
--- The state of each request. The only rows whose decisive fields change.
+-- The state of each request. Only in these rows do decisive fields change.
 CREATE TABLE toolexec.claim (
     request text PRIMARY KEY REFERENCES toolexec.request (id),
     document_sha256 text NOT NULL,
@@ -100,7 +100,7 @@ CREATE TABLE toolexec.start (
     document_sha256 text NOT NULL,
     host text NOT NULL,
     epoch bigint NOT NULL,
-    -- Made for one query of a daemon. Only the same query is answered by this row again.
+    -- Made for one query of a daemon. This row answers only the same query again.
     nonce text NOT NULL CHECK (octet_length(nonce) <= 64),
     started_at timestamptz NOT NULL DEFAULT now(),
     sum text NOT NULL

@@ -105,7 +105,8 @@ CREATE POLICY hosts ON toolexec.standing_use FOR INSERT TO toolexec_host
             AND s.host = session_user AND s.started_at = now())
     );
 
--- Hosts: the logs. Each writes its own checkpoint, and as a witness its own words on the others.
+-- Hosts: the logs. Each host writes its own checkpoint, and as a witness its own cosignatures and
+-- disputes.
 GRANT INSERT, UPDATE ON toolexec.checkpoint, toolexec.proof, toolexec.cosignature TO toolexec_host;
 GRANT INSERT ON toolexec.dispute TO toolexec_host;
 CREATE POLICY hosts ON toolexec.checkpoint FOR INSERT TO toolexec_host

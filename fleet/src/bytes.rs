@@ -2,12 +2,12 @@
 //! larger ones are in a store, if there is one. A manifest lists the files of a submission or of a
 //! result, and is a blob itself; a folder is one blob, a tar.
 //!
-//! SECURITY. The database and the store may send any bytes. Every blob is bounded before it is
-//! read and hashed before it is used, and no name becomes a path before it was checked. Nothing here
-//! follows a link, and nothing is written outside of the directory that the caller names.
+//! SECURITY. The database and the store may send any bytes. This module bounds every blob before
+//! reading it, and hashes it before any use. It checks each name before it makes a path of the
+//! name. It follows no link, and writes only in the directory that the caller names.
 //!
 //! The program must install the process-wide provider of rustls before [`ByteStore::open`] opens a
-//! store of a cloud, whose HTTP client has none of its own:
+//! store of a cloud. The HTTP client of such a store has no provider of its own:
 //! `rustls::crypto::ring::default_provider().install_default()`.
 //!
 //! Work that blocks runs on threads of its own, so that a large file never delays an answer of the

@@ -1,5 +1,5 @@
-//! The time of day. Only checks of signatures and documents use it: leases of claims are judged by
-//! the clock of the database.
+//! The time of day. Only checks of signatures and documents use it. The clock of the database
+//! decides when a host may take over a claim.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

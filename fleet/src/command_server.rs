@@ -1,8 +1,8 @@
 //! `toolexec-fleet command`: one act for `toolexec`, which has no database client. The command
 //! comes from standard input, the answers go to standard output, messages to standard error.
 //!
-//! The caller is the user of the process, and has no right here that the user does not have: the
-//! rights of its role in the database decide. Rows and blobs are untrusted, as for the agent.
+//! The process runs as the user who calls it, and adds no right: the rights of the user's role in
+//! the database decide. Rows and blobs are untrusted, as for the agent.
 
 mod acts;
 mod error;

@@ -1,6 +1,6 @@
-//! The commands of `toolexec` that need the database. `toolexec` starts `toolexec-fleet command`,
-//! writes one [`FleetCommand`] as a line of JSON to its standard input, and reads [`FleetAnswer`]s,
-//! one line of JSON each, from its standard output. So `toolexec` links no database. The program
+//! The commands of `toolexec` that need the database. `toolexec` starts `toolexec-fleet command`
+//! and writes one [`FleetCommand`] to its standard input. It reads [`FleetAnswer`]s from its
+//! standard output. Each of them is one line of JSON. So `toolexec` links no database. The program
 //! ends when its standard input does, so that it never outlives its caller.
 
 mod runner;
@@ -102,13 +102,13 @@ pub enum FleetAct {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum FleetAnswer {
-    /// The tables are there.
+    /// The tables exist.
     Initialised {
         /// The fleet's id, which the database made.
         fleet_id: String,
         /// The version of the tables.
         schema_version: i32,
-        /// False if they were there before.
+        /// False if they existed before.
         is_new: bool,
     },
     /// The state of the fleet.

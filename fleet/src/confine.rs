@@ -1,5 +1,6 @@
-//! The program gives up rights before it reads a byte of another program. The rest of the code must
-//! not rely on it: a kernel without Landlock only causes a warning.
+//! An agent gives up rights before it reads a byte of another program. The rest of the code must
+//! not rely on it: a kernel without Landlock only causes a warning. The acts `check` and `command`
+//! restrict neither files nor system calls.
 //!
 //! An agent writes in `approved/` of the spool, in its state directory, and in a store that is a
 //! directory. It reads the spool, the directories of the files that its configuration names, and
@@ -25,7 +26,7 @@ use rustix::fs::Mode;
 /// Only this user reads the state. Files in `approved/` get their mode explicitly.
 const AGENT_UMASK: u32 = 0o077;
 
-/// With the configuration of name look-ups, in which files are replaced by renames.
+/// Has the configuration of name look-ups. Other programs replace its files by renames.
 const CONFIGURATION: [&str; 1] = ["/etc"];
 /// The targets of links below `/etc` to the certificates of authorities.
 const CERTIFICATE_PATHS: [&str; 4] = [
@@ -78,7 +79,8 @@ pub(crate) fn confine_agent() -> Result<(), String> {
 /// # Errors
 /// A directory that the agent needs is missing, or the kernel refused a restriction that it has.
 pub(crate) fn confine_serving(places: &AgentPlaces<'_>) -> Result<(), String> {
-    // A directory that is made later would have no rule. The rule of the spool covers a log in it.
+    // Landlock would have no rule for a directory that is made later. The rule of the spool covers
+    // a log in it.
     let approved = places.spool.join("approved");
     let log = Some(places.log).filter(|log| !log.starts_with(places.spool));
     let needed = [Some(approved.as_path()), Some(places.state), log];

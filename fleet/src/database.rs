@@ -1,10 +1,14 @@
-//! The database of a fleet. PostgreSQL decides the order of claims and starts, and nothing else: it
-//! never gives authority, and its bytes are hashed before they are used.
+//! The database of a fleet. PostgreSQL decides the order of claims and starts, and nothing else. It
+//! never gives authority, and the program hashes each blob before it uses it.
 //!
-//! The order comes from three things: a change of a claim names the host, epoch and state that it
-//! replaces; the primary key of `start` is the request; and the use of a standing approval is
-//! inserted in the transaction of its start, under a lock. `migrations/` has the tables, the states
-//! (triggers) and the rights (row-level security), which bind every client.
+//! The order comes from three things:
+//!
+//! - A change of a claim names the host, epoch and state that it replaces.
+//! - The primary key of `start` is the request.
+//! - The transaction of a start inserts the use of its standing approval, under a lock.
+//!
+//! `migrations/` has the tables, the states (triggers) and the rights (row-level security). They
+//! bind every client.
 //!
 //! A commit whose answer is lost has an unknown outcome. Every call can be repeated: it finds its
 //! own row by its key and epoch, and a start also by its nonce.

@@ -1,5 +1,6 @@
 //! The gate between `toolexecd` and `toolexec-fleet`: the daemon asks before each start, and starts
-//! only after the answer [`GateAnswer::Start`]. Every other answer, and none, is a refusal.
+//! only after the answer [`GateAnswer::Start`]. No other answer permits a start, and neither does
+//! silence.
 //!
 //! One connection to a Unix stream socket carries queries and answers in turn, each one line of
 //! JSON with at most [`GATE_LINE_BYTES_MAX`] bytes. Unknown keys are refused.
@@ -21,8 +22,8 @@ pub const GATE_LINE_BYTES_MAX: usize = 64 * 1024;
 pub enum GateQuery {
     /// Asks whether requests may be admitted. Answered from memory, without the database.
     Status,
-    /// Asks for one start. The ledger line of this host is durable. The same query may be asked
-    /// again until it is answered, and has one effect.
+    /// Asks for one start. The ledger line of this host is durable. The daemon may repeat the query
+    /// until it gets an answer: all repetitions have one effect.
     Start(StartQuery),
 }
 

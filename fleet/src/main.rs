@@ -9,9 +9,10 @@
 //!   another host also makes. It can never replace an approval.
 //! - Its one key cosigns checkpoints of other hosts' logs, and can sign nothing else.
 //!
-//! It runs as its own user, sets `no_new_privs`, and creates no file that other users may read
-//! except those that it submits. Every byte from the database is bounded and hashed before it is
-//! used, and no name from there becomes a path before it was checked.
+//! The agent runs as its own user. Other users can read only the files that it places in
+//! `approved/` or in a store. `toolexec-fleet command` runs as its caller. Both set `no_new_privs`.
+//! The program bounds every answer of the database, and hashes each blob before it uses it. It
+//! checks each name before it makes a path of the name.
 
 #![forbid(unsafe_code)]
 

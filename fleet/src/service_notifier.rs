@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// systemd displays no longer status.
+/// The longest status that systemd displays, in characters.
 const STATUS_CHARS_MAX: usize = 512;
 
 /// The service manager that started this process, if it accepts notifications.
@@ -44,7 +44,7 @@ impl ServiceNotifier {
         self.watchdog.map(|time| time / 2)
     }
 
-    /// The gate answers. The database may still be out of reach.
+    /// Reports that the gate answers. The database may still be out of reach.
     pub(crate) fn ready(&self) {
         self.send("READY=1");
     }
@@ -60,7 +60,7 @@ impl ServiceNotifier {
         self.send("WATCHDOG=1");
     }
 
-    /// No new query is taken; starts that are being decided are answered.
+    /// Reports that the agent takes no new query. It still answers starts that are being decided.
     pub(crate) fn stopping(&self) {
         self.send("STOPPING=1");
     }

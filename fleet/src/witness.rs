@@ -1,16 +1,16 @@
-//! The witnesses of a fleet: each host posts the newest checkpoint of its log, and cosigns those of
-//! the others (C2SP tlog-witness, with the database in place of HTTP).
+//! The witnesses of a fleet. Each host posts the newest checkpoint of its log, and cosigns those of
+//! the others. The protocol is C2SP tlog-witness, with the database in place of HTTP.
 //!
-//! The database is not trusted. Each checkpoint is judged with the log's key of the signed list and
-//! with this host's own files, and each cosignature with the witness' key. A database can withhold
-//! posts, or repeat old ones; it cannot get a fork cosigned.
+//! The database is not trusted. The witness judges each checkpoint with the log's key in the signed
+//! list and with this host's own files. It judges each cosignature with the key of its witness. A
+//! database can withhold posts, or repeat old ones. It cannot get a fork cosigned.
 //!
 //! The new state of a witness is durable before its cosignature is posted. After an interruption in
 //! between, the kept cosignature is posted again.
 //!
-//! A checkpoint that contradicts the cosigned one is disputed: at once if the log signed two roots
-//! for one size, else when its host posts the contradiction again. The row of a database that was
-//! restored from a backup is an older one, and its host posts a newer one next.
+//! The witness disputes a checkpoint that contradicts the cosigned one. It does so at once if the
+//! log signed two roots for one size, else when the host posts the contradiction again. A database
+//! that was restored from a backup has an older row, and its host posts a newer one next.
 
 mod error;
 mod files;
@@ -139,7 +139,7 @@ impl Witness {
         self.keep_cosigned(&cosignatures, hosts).await
     }
 
-    /// Keeps this host's checkpoints with the cosignatures of others, for auditors.
+    /// Keeps this host's checkpoints with the cosignatures of others in files, for auditors.
     async fn keep_cosigned(
         &mut self,
         cosignatures: &[CosignatureRow],

@@ -17,7 +17,7 @@ use crate::frame::{PageFrame, PageKind};
 use crate::page_error::PageError;
 use crate::state::{ConsoleState, blocking};
 
-/// The sections of so many drafts are open from the beginning.
+/// In a batch of at most this many drafts, all sections are open at first.
 const OPEN_MAX: usize = 5;
 
 model::closed_set! {
@@ -58,8 +58,8 @@ impl DraftBatch {
     }
 }
 
-/// Returns the digest and the sections of a draft that a batch may contain. One that is left out
-/// uses the budget up too, which bounds the work for a page.
+/// Returns the digest and the sections of a draft that a batch may contain. A draft that is left
+/// out uses the budget too, which bounds the work for a page.
 fn read(
     console: &ConsoleState,
     id: &RequestId,

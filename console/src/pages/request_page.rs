@@ -112,7 +112,7 @@ fn submitted(places: &RequestPlaces, names: &ApproverNames) -> Markup {
             h2 { "Output of the tool" }
             p.quiet { "Untrusted text, as it comes." }
             pre id="output" tabindex="0" data-source={ "/requests/" (id) "/output" } {}
-            // The status of the page has the messages of its actions.
+            // Separate from the status of the page, which has the messages of actions.
             p id="output-status" role="status" {}
         }
     }

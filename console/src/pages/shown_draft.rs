@@ -1,5 +1,5 @@
 //! A draft as each page shows it: its digest and words, its check, every field of the parsed
-//! request, its inputs, and then the text of the drafter as text.
+//! request, and its inputs. The text of the drafter follows as plain text.
 
 use maud::{Markup, html};
 use model::{RequestId, Sha256, UtcTime, digest_words};

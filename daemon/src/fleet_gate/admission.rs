@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const NOT_ASKED: &str = "fleet: its gate was not asked yet; help: wait a moment";
 
-/// The reason why nothing may be admitted, if any. Before the first answer there is one.
+/// The reason why nothing may be admitted, if any. Until the first answer, the missing answer is
+/// the reason.
 pub(super) struct FleetAdmission(Mutex<Option<String>>);
 
 impl FleetAdmission {
@@ -25,7 +26,7 @@ impl FleetAdmission {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        // Nothing that panics runs while it is held.
+        // No code that can panic runs while the lock is held.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! The number of the newest fleet list that this host has used: `fleet-list` in the state
-//! directory. A list with a lower number is an older one, which an operator has replaced. It must
-//! never be used, although its signature still counts.
+//! directory. A list with a lower number is an older one, which an operator has replaced. The
+//! daemon must never use it, although its signature still counts.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl ListSerialFile {
     /// Checks that no newer list of the same fleet was used before.
     ///
     /// # Errors
-    /// A newer one was used, or what is remembered cannot be read.
+    /// A newer list was used, or the file with its number cannot be read.
     pub(super) fn check(state: &Path, path: &Path, list: &FleetList) -> Result<Self, ConfigError> {
         let file = state.join(FILE);
         let known = match read_bytes(&file, BYTES_MAX) {

@@ -1,6 +1,6 @@
 //! The fleet of this host: admission and each start need an answer of the gate of `toolexec-fleet`,
-//! which asks the database. Without the key `fleet`, none of this is used. A start or an
-//! admission needs a readable answer that permits it; everything else is a refusal.
+//! which asks the database. Without the key `fleet`, the daemon uses none of this. A start or an
+//! admission needs a readable answer that permits it. Nothing else permits it, also not an error.
 
 mod admission;
 mod list_serial;

@@ -1,5 +1,5 @@
-//! The wait for the answer to one start. Only the answer that permits it does; the end of the wait
-//! is a refusal.
+//! The wait for the answer to one start. Only [`GateAnswer::Start`] permits the start. The end of
+//! the wait is a refusal.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use fleet::gate::{GateAnswer, GateError, GateLimit, GateQuery};
 use model::escape_line;
 use records::{reason_with_help, split_reason};
 
-/// A gate that answers later has lost the query, and is asked again.
+/// After this time without an answer, the daemon asks again.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(15);
-/// A shorter wait would end without an answer, and hide the last one.
+/// A shorter wait would end without an answer, and hide the reason in the last answer.
 const ANSWER_TIME_MIN: Duration = Duration::from_millis(50);
 /// The pause after an answer that decides nothing.
 const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 /// The interval of the checks for a cancellation during a pause.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// A record states the reason.
+/// The longest problem and the longest help, in characters. A record states both.
 const REASON_CHARS_MAX: usize = 1000;
 const HELP: &str = "see the messages of toolexec-fleet: journalctl -u toolexec-fleet";
 

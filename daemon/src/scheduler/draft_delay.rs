@@ -1,5 +1,5 @@
-//! The notices about a thread of drafts that is late: one when an object has not answered for some
-//! time, and one when the thread goes on. It is pure.
+//! The notices about a thread of drafts that is late. One comes when a file or directory has not
+//! answered for some time, and one when the thread goes on. Pure: times are arguments.
 
 use std::time::{Duration, Instant};
 

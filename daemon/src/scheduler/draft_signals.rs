@@ -1,5 +1,6 @@
-//! The signals between the event loop and the thread of drafts. Their lock is held for a moment
-//! only, and never while a file is used: the event loop must not wait for the thread.
+//! The signals between the event loop and the thread of drafts. Both hold the lock of the signals
+//! for a moment only, and never while they use a file. So the event loop never waits for the
+//! thread.
 
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -37,7 +38,7 @@ pub(super) struct DraftSignals {
 }
 
 impl DraftSignals {
-    /// Wants a look. Several calls before it begins are one.
+    /// Asks the thread for a look. Several calls before the look begins count as one.
     pub(super) fn wake(&self) {
         self.lock().is_wanted = true;
         self.changed.notify_all();
@@ -97,7 +98,7 @@ impl DraftSignals {
     }
 
     fn lock(&self) -> MutexGuard<'_, DraftThreadState> {
-        // Each change is a single assignment.
+        // Each change is a single assignment, so a panic leaves no half of one.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

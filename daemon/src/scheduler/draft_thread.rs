@@ -1,8 +1,7 @@
-//! The thread that uses `signed/` and `drafts/`. Agents and the console write there, and a process
-//! can hold the lock of its own file for ever: by a write from a page of memory that does not
-//! answer. No signal ends the wait for such a lock. So the event loop never uses these directories,
-//! and never waits for this thread. This thread must never hold a lock of the daemon while it uses
-//! them.
+//! The thread that uses `signed/` and `drafts/`. Agents and the console write there. A process can
+//! hold the lock of its own file for ever, by a write from a page of memory that never answers. No
+//! signal ends the wait for such a lock. So the event loop never uses these directories, and never
+//! waits for this thread. This thread must never hold a lock of the daemon while it uses them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,8 +24,8 @@ use crate::system;
 const PAUSE_FACTOR: u32 = 10;
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
-/// An action that is being taken has this time at the end of the daemon. One that is interrupted
-/// must be signed again.
+/// At the end of the daemon, the thread has this time to finish its step. An approver must sign an
+/// interrupted action again.
 const LAST_STEP_TIME_MAX: Duration = Duration::from_secs(3);
 
 pub(super) struct DraftThread {
@@ -77,7 +76,7 @@ impl DraftThreadHandle {
             let _guard = DraftThreadGuard(thread.events.clone());
             thread.serve();
         };
-        // Not in the scope of the other threads, which would be waited for.
+        // Not in the scope of the other threads: the end of the scope would wait for this one.
         let spawned = thread::Builder::new().name("drafts".to_owned()).spawn(serve);
         spawned.map_err(|error| DaemonError::System("start a thread", error))?;
         Ok(Self { signals, ended })
@@ -97,7 +96,7 @@ impl DraftThreadHandle {
             "{object}: no answer; the process ends when it answers; help: end the program that \
              writes to it or to its directory"
         );
-        // Without it, a launcher that is our child would also wait for the end of the process.
+        // Otherwise a launcher that is a child of this process would wait for the end of it too.
         host.rules().launcher.close();
     }
 }
@@ -160,7 +159,7 @@ impl DraftThread {
         self.signals.begin_step(path.display().to_string());
     }
 
-    /// Has the next look not wait for the event loop.
+    /// Sets a time for the next look, which then does not wait for the event loop.
     pub(super) fn look_again_in(&mut self, time: Duration) {
         let at = Instant::now() + time;
         self.due = Some(self.due.map_or(at, |due| due.min(at)));

@@ -12,8 +12,8 @@ use crate::fleet_gate::GatePoll;
 use crate::model::DaemonError;
 use crate::state::Daemon;
 
-/// Asks the gate for the first time, so that a start beside a ready gate reports no stop, and then
-/// on a thread until the daemon stops.
+/// Asks the gate once, so that a daemon that starts beside a ready gate reports no stop. Then a
+/// thread asks it until the daemon stops.
 pub(super) fn follow<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     host: &'env Daemon,
@@ -40,8 +40,8 @@ pub(super) fn follow<'scope, 'env>(
 }
 
 impl EventLoop<'_, '_> {
-    /// The next step admits, or reports why nothing is admitted. Requests that are not started wait
-    /// for the end of the stop in `approved/`.
+    /// The next step admits, or reports why nothing is admitted. During a stop, requests that are
+    /// not started go back to `approved/`.
     pub(super) fn handle_gate_change(&mut self) {
         if self.host.fleet_stopped().is_some() {
             self.release_unstarted();

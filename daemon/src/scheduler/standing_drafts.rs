@@ -12,7 +12,8 @@ use super::model::StandingDrafts;
 use super::watch;
 
 impl DraftThread {
-    /// Moves the drafts to `approved/`. An error leaves them in place and stops nothing else.
+    /// Places the drafts in `approved/` as new files, then removes them. An error leaves them in
+    /// place and stops nothing else.
     pub(super) fn take_standing_drafts(&mut self) {
         let policy = self.host.policy();
         if !policy.takes_standing_drafts() {

@@ -57,7 +57,7 @@ impl Agent {
     /// Opens everything that the configuration names, except the database.
     ///
     /// # Errors
-    /// The first that cannot be used. The message has help.
+    /// The first object that cannot be used. The message has help.
     pub(super) fn open(config: AgentConfig) -> Result<Self, String> {
         let directory = StateDirectory::open(&config.state)?;
         let list_files = FleetListFiles::of(&config);
@@ -148,9 +148,9 @@ impl Agent {
     /// Beats: the database notes that this host works, and answers with the state of the fleet.
     ///
     /// # Errors
-    /// The database does not answer, or is an older copy of the one that answered before.
+    /// The database does not answer, or it is an older copy of itself.
     pub(super) async fn beat(&self, database: &mut Database) -> Result<(), FleetAgentError> {
-        // Other connections may beat meanwhile, so only numbers up to this one are too small.
+        // Other connections may beat meanwhile. Only a number up to this one shows an older copy.
         let (before, asked_at) = (self.beats.get(), Instant::now());
         let ClaimAsk { host, labels, .. } = self.ask(0);
         let answer = database.beat(&host, &labels).await?;

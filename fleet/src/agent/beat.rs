@@ -1,6 +1,6 @@
-//! The beat of this host, and the wake-ups of the database on the same connection. A beat is never
-//! behind a large transfer. A host whose daemon is silent does not beat, so that other hosts take
-//! over what it has not started.
+//! The beat of this host, and the wake-ups of the database on the same connection. No large
+//! transfer uses this connection, so none delays a beat. A host whose daemon is silent does not
+//! beat, so that other hosts take over its unstarted claims.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::link::{CALL_TIME_MAX, DatabaseLink};
 use super::retry::TaskRetry;
 use crate::database::Channel;
 
-/// The longest wait for a notice before the daemon and the fleet list are looked at again.
+/// The longest wait for a notice. Then the task looks at the daemon and the fleet list again.
 const NOTICE_WAIT: Duration = Duration::from_secs(1);
 
 /// Beats until the agent stops.

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Reads a file.
 ///
 /// # Errors
-/// It cannot be read, or is larger. The message has its path and help.
+/// The file cannot be read, or is larger than `bytes_max`. The message has its path and help.
 pub(super) fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("{shown}: {}", spool::io_text(&error));
@@ -23,7 +23,7 @@ pub(super) fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>, String>
 /// Reads a text file.
 ///
 /// # Errors
-/// As [`read_bytes`], or it is not UTF-8.
+/// As [`read_bytes`], or the file is not UTF-8.
 pub(super) fn read_text(path: &Path, bytes_max: u64) -> Result<String, String> {
     String::from_utf8(read_bytes(path, bytes_max)?)
         .map_err(|_| format!("{}: not UTF-8; help: save the file as UTF-8", path.display()))

@@ -17,7 +17,8 @@ use super::retry::TaskRetry;
 use super::unpacked::place_claim;
 use crate::database::{ClaimRow, Database};
 
-/// A claim that cannot be placed for this long is given back: another host may have room for it.
+/// The agent gives a claim back if it could not place the files for this long. Another host may be
+/// able to place them.
 const BLOCKED_MAX: Duration = Duration::from_secs(60);
 
 /// The state of the claims task between its rounds.
@@ -26,7 +27,7 @@ pub(super) struct ClaimsTask {
     pub(super) tries: PlacingTries,
     /// The failures to read deliveries.
     pub(super) deliveries: TaskRetry,
-    /// Requests with a row that was changed by hand. Nothing is done with them.
+    /// Requests with a row that was changed by hand. The agent does nothing with them.
     pub(super) defective: BTreeSet<String>,
 }
 
@@ -110,7 +111,7 @@ async fn situation(
     })
 }
 
-/// Fetches and places the files of a claim, unless the last try was a moment ago.
+/// Fetches and places the files of a claim, unless the pause after the last failure still lasts.
 async fn place(
     agent: &Agent,
     database: &mut Database,
@@ -142,7 +143,8 @@ async fn place(
     }
 }
 
-/// Another document has the name in `approved/`: waits until it is gone, for a bounded time.
+/// Another document has the name in `approved/`. Waits for a bounded time until it is gone, then
+/// gives the claim back.
 async fn wait_for_name(
     agent: &Agent,
     database: &mut Database,

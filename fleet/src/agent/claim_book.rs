@@ -1,5 +1,5 @@
-//! The claims of this host that are not reported yet: in memory, and as one file each. The file is
-//! durable before the claim has an effect, so that an interrupted agent goes on where it was.
+//! The claims of this host that are not reported yet: in memory, and in one file each. The file is
+//! durable before the claim has an effect. So an interrupted agent continues with it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ impl ClaimBook {
     /// Reads the files of the directory.
     ///
     /// # Errors
-    /// One cannot be read. The message has its path and help.
+    /// A file cannot be read. The message has its path and help.
     pub(super) fn open(directory: PathBuf) -> Result<Self, String> {
         let mut claims = BTreeMap::new();
         let failed =
@@ -88,8 +88,8 @@ impl ClaimBook {
         Ok(())
     }
 
-    /// Begins to read the claims of the database. A claim that is removed from now on may still be
-    /// among them, and [`Self::was_removed`] knows it.
+    /// Begins to read the claims of the database. [`Self::was_removed`] then reports the claims
+    /// that are removed meanwhile, which may still be among them.
     pub(super) fn begin_look(&self) {
         self.removed.borrow_mut().clear();
     }

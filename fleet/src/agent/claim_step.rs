@@ -1,6 +1,6 @@
 //! Maps the state of one claim of this host to the next step. The function is total and pure, so a
-//! test tries every combination. Nothing here may let a request be placed twice, or removed while
-//! its record is still to come.
+//! test tries every combination. No step may place a request twice, or remove a request while its
+//! record is still to come.
 //!
 //! | result | claim | row | submission | step |
 //! |---|---|---|---|---|
@@ -15,8 +15,9 @@
 //! | none | fleet | none of this epoch | ours | remove the files, then forget |
 //! | none | fleet | none of this epoch | absent, another | forget |
 //!
-//! The daemon publishes a result before the original leaves `approved/`. So the submission is read
-//! first, and the results after it: a request that is found in neither place has no record.
+//! The daemon publishes a result before the original leaves `approved/`. So the agent reads the
+//! submission first and the results after it. A request that it finds in neither place has no
+//! record.
 
 /// The kind of a claim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,9 +18,11 @@ use crate::database::{ClaimRow, Database, RequestKind};
 
 /// The longest wait for a call of the database, which may carry the bytes of inputs.
 const CALL_TIME_MAX: Duration = Duration::from_secs(60);
-/// Held requests wait for people, so they are not counted; this many times as many are the limit.
+/// Held requests wait for people, so `claims_max` does not count them. With them, a host has at
+/// most this many times `claims_max` unstarted claims.
 const HELD_FACTOR: u32 = 16;
-/// The shortest time from one round to the next: every role may send notices without end.
+/// The shortest time from one round to the next: every role of the database may send notices
+/// without end.
 const ROUND_TIME_MIN: Duration = Duration::from_millis(20);
 
 /// Works on claims until the agent stops.
@@ -33,7 +35,7 @@ pub(super) async fn run(agent: Rc<Agent>) {
         match round(&agent, &mut link, &mut task).await {
             Ok(wait) => {
                 retry.worked();
-                // Woken or not: the table is read again.
+                // After the wait, the next round reads the table also without a notice.
                 timeout(wait, agent.claims_wake.notified()).await.unwrap_or_default();
                 sleep(ROUND_TIME_MIN.saturating_sub(begun.elapsed())).await;
             }
@@ -82,12 +84,13 @@ async fn round(
     claim_more(agent, database, task).await?;
     let unstarted = u64::try_from(agent.book.unstarted().len()).unwrap_or(u64::MAX);
     agent.readiness.borrow_mut().count_claims(unstarted);
-    // Half of the time after which a claim may be taken over.
+    // At most half of the takeover time, so that this host soon notices claims that it may take
+    // over.
     let wait = agent.config.poll.min(agent.config.takeover / 2);
     Ok(task.tries.next_in(Instant::now()).map_or(wait, |next| next.min(wait)))
 }
 
-/// Claims as much as may still wait here.
+/// Claims as many requests as may still wait on this host.
 async fn claim_more(
     agent: &Agent,
     database: &mut Database,
@@ -140,7 +143,7 @@ async fn adopt(
         if is_started && claim.file.epoch == Some(row.epoch) {
             agent.book.note_started(request);
         }
-        // A claim with another epoch is removed first.
+        // `advance` first removes a noted claim with another epoch.
         return Ok(());
     }
     if agent.book.was_removed(request) {
@@ -163,8 +166,8 @@ async fn adopt(
     agent.book.insert(request, file, is_started)
 }
 
-/// Checks that the id of a row can be a file name. A request that is not started yet is a new one,
-/// so it has no dot.
+/// Checks that the id of a row can be a file name. New requests have no dot in their id, so only
+/// the id of a started one may have a dot.
 fn check_id(row: &ClaimRow, is_started: bool) -> Result<(), String> {
     let id = row.request.id.parse::<RequestId>();
     let is_id = id.is_ok_and(|id| is_started || !id.has_dot());

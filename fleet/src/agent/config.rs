@@ -12,8 +12,8 @@ use crate::confine::AgentPlaces;
 use crate::database::SynchronousCommit;
 
 const CONFIG_BYTES_MAX: u64 = 64 * 1024;
-/// A host is not ready after this number of beats without an answer. No host takes its claims
-/// over before that.
+/// After this number of beats without an answer, a host is not ready. Other hosts take over its
+/// claims only later.
 pub(super) const BEATS_MISSED_MAX: u32 = 3;
 const CLAIMS_MAX: u32 = 1024;
 const BEAT_SEC_MAX: u64 = 60;
@@ -46,7 +46,7 @@ pub(super) struct AgentConfig {
     pub(super) beat: Duration,
     pub(super) takeover: Duration,
     pub(super) poll: Duration,
-    /// Claims requests that name no audience.
+    /// True if this host claims requests that name no audience.
     pub(super) without_audience: bool,
 }
 

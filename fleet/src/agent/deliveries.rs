@@ -1,6 +1,6 @@
 //! Deliveries: each host of its audience gets a standing approval, and the host that has claimed a
-//! request gets its new signatures. A delivery is noted in the database after it was placed, so an
-//! interrupted one is repeated.
+//! request gets its new signatures. The agent notes a delivery in the database after it has placed
+//! the files. So it repeats an interrupted one.
 
 use std::time::Instant;
 
@@ -32,7 +32,8 @@ pub(super) async fn deliver(
     database: &mut Database,
     tries: &mut PlacingTries,
 ) -> Result<(), FleetAgentError> {
-    // Those that wait would keep later ones from their places, such as revocations.
+    // Deliveries that wait for a later try take no places. Otherwise they could block later ones,
+    // such as revocations.
     let waiting = tries.waiting(Instant::now());
     let rows = database.deliveries(&agent.ask(COUNT_MAX), &waiting).await?;
     tries.keep(|id| {
@@ -53,7 +54,8 @@ pub(super) async fn deliver(
             Err(FleetAgentError::Link(error)) => return Err(error.into()),
             Err(error) if error.is_momentary() => Some(error.to_string()),
             Err(error) => {
-                // It must not delay later deliveries, such as revocations, for ever.
+                // A delivery that always fails must not delay later ones, such as revocations, for
+                // ever.
                 tracing::error!("{}: not delivered: {error}", model::escape_line(&row.id));
                 None
             }
@@ -79,7 +81,7 @@ async fn deliver_one(
     match row.kind {
         RequestKind::Standing => deliver_standing(agent, database, row).await,
         RequestKind::Request => deliver_signatures(agent, database, row).await,
-        // It was placed on its host.
+        // A user of its host placed it there.
         RequestKind::Local => Ok(DeliveryEnd::Done),
     }
 }

@@ -1,5 +1,6 @@
-//! The signed list of the fleet's hosts. A list must never be used if its signature does not count,
-//! if it is an older one, or if it lacks this host.
+//! The signed list of the fleet's hosts. The agent must never use a list whose signature does not
+//! count, or a list without this host. It must never use a list that is older than one that it has
+//! used.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The connections of the gate. Each has its own task, so that a start that is being decided delays
-//! neither another start nor a query for the state.
+//! The connections of the gate. Each has its own task. So a start that waits for the database
+//! delays neither another start nor a query for the state.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(super) async fn run(agent: Rc<Agent>, listener: UnixListener) {
         };
         let (agent, places) = (Rc::clone(&agent), Rc::clone(&places));
         tokio::task::spawn_local(async move {
-            // A connection beyond the limit is closed, which the client takes for no answer.
+            // The agent closes a connection beyond the limit. Its client then gets no answer.
             if let Ok(_place) = places.try_acquire() {
                 serve(&agent, stream).await;
             } else {
@@ -82,7 +82,7 @@ async fn answer(agent: &Agent, query: &GateQuery) -> GateAnswer {
     }
 }
 
-/// Answers from memory.
+/// Answers a query for the state from memory.
 fn status(agent: &Agent) -> GateAnswer {
     let readiness = agent.readiness.borrow();
     let gauges = readiness.gauges();

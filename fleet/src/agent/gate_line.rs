@@ -29,7 +29,7 @@ pub(super) async fn read_query(
         .map_err(|error| io::Error::new(ErrorKind::InvalidData, error.to_string()))
 }
 
-/// Returns the line of an answer. What would make it too long is left out.
+/// Returns the line of an answer, without the parts that would make it too long.
 pub(super) fn answer_line(answer: GateAnswer) -> Vec<u8> {
     let answer = shortened(answer);
     let whole = line(&answer);

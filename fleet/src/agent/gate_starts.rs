@@ -13,7 +13,8 @@ use super::model::{ClaimFile, LocalClaim};
 use crate::database::{StartDecision, StartRow};
 use crate::random::random_bytes;
 
-/// Decides a start. It may be asked again until it is answered, and has one effect.
+/// Decides a start. The daemon repeats its query until it gets a decision, and all repetitions
+/// together have one effect.
 pub(super) async fn decide(agent: &Agent, query: &StartQuery) -> GateAnswer {
     if let Err(reason) = check(query) {
         return GateAnswer::Refused { reason };
@@ -59,8 +60,8 @@ async fn decide_alone(agent: &Agent, query: &StartQuery, nonce: String) -> GateA
         Ok(StartDecision::Refused(refusal)) => {
             let reason = format!("start of {}: {refusal}", row.request);
             tracing::warn!("{reason}");
-            // A local request stays noted until its record is published: a claim of it that comes
-            // now must not end with that record.
+            // A local request stays noted until its record is published. Otherwise that record
+            // could end a later claim of the same request.
             agent.claims_wake.notify_one();
             GateAnswer::Refused { reason }
         }
@@ -85,7 +86,7 @@ async fn claimed_epoch(agent: &Agent, query: &StartQuery) -> Result<Option<i64>,
                      help: give one of them another id"
                 ),
             }),
-            // The record of the other one is still to be reported.
+            // The record of the other document is still to be reported.
             (false, None) => Err(undecided(format!(
                 "start of {request}: another document with this id is not reported yet; help: wait"
             ))),
@@ -162,7 +163,7 @@ async fn start(
     Ok(decision)
 }
 
-/// Checks that the texts of a query are what they are called. The request's id becomes a file name.
+/// Checks the form of each text in a query. The request's id becomes a file name.
 fn check(query: &StartQuery) -> Result<(), String> {
     let is_digest =
         |text: &str| text.parse::<Sha256>().is_ok_and(|digest| digest.to_string() == text);

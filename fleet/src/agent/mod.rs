@@ -1,15 +1,15 @@
 //! The agent of one host: it claims requests of its fleet for the daemon beside it, answers the
 //! daemon's gate, and reports the records.
 //!
-//! One thread runs four tasks. Each has its own connection to the database, so that none waits for
-//! the bytes of another:
+//! One thread runs four tasks. Each has connections of its own to the database, so that none waits
+//! for the bytes of another:
 //!
-//! - `beat`: this host works; wake-ups.
-//! - `claims`: `claim_step` decides the next step of each claim, and `claim_advance` does it.
-//!   `unpacked` and `placing` put files into `approved/`. `deliveries` are standing approvals and
-//!   new signatures.
-//! - `reports`: records, and the rounds of witnesses.
-//! - `gate_connection`: `gate_starts` decides a start over a few connections of its own.
+//! - `beat` notes in the database that this host works, and receives wake-ups.
+//! - `claims` works on claims: `claim_step` decides the next step of each one, and `claim_advance`
+//!   does it. `unpacked` and `placing` put files into `approved/`. `deliveries` does the same with
+//!   standing approvals and new signatures.
+//! - `reports` reports the records, and does the rounds of the witness.
+//! - `gate_connection` answers the daemon. `gate_starts` decides each start.
 //!
 //! `agent_state` has the state that they share; `readiness` decides whether the daemon may admit
 //! requests.

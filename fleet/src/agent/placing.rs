@@ -1,6 +1,6 @@
 //! The files of claims in `approved/`: their presence, their placing, and their removal. Others may
-//! write there: nothing is followed, and only files of this program's user are removed. All of it
-//! blocks, so it runs on a thread of its own.
+//! write there, so this module follows no link, and removes only files of this program's user.
+//! [`place`] copies whole inputs, so it needs a thread of its own.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -40,7 +40,7 @@ pub(super) fn submission(
     let file = match rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(rustix::io::Errno::NOENT) => {
-            // The whole directory may be gone: its requests are not absent then.
+            // Without the directory, the request is not known to be absent.
             return match fs::metadata(approved) {
                 Ok(_) => Ok(SubmissionPresence::Absent),
                 Err(error) => Err(FleetAgentError::io(approved, &error)),
@@ -105,7 +105,7 @@ pub(super) fn place(
 }
 
 /// Removes a document with its files, if it is this one and this program's user placed it. The
-/// daemon may be working on it: it asks the gate before it starts anything.
+/// daemon may work on it meanwhile, but it asks the gate before it starts anything.
 ///
 /// # Errors
 /// An I/O error.
@@ -136,7 +136,7 @@ fn remove_sidecars(approved: &Path, file_name: &str) -> Result<(), FleetAgentErr
         let entry = entry.map_err(failed)?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let is_signature = name.starts_with(file_name) && name.ends_with(".sig");
-        // The hidden name of a file that was not placed in the end.
+        // An interrupted write left this hidden name.
         let is_unfinished = name.starts_with(&hidden) && name.contains(".new-");
         if is_signature || is_unfinished || fixed.contains(&name) {
             remove_own(&entry.path()).map_err(failed)?;

@@ -51,12 +51,12 @@ impl PlacingTries {
         self.failed.remove(id);
     }
 
-    /// Forgets every document that is not among these.
+    /// Forgets every document except those for which `is_kept` returns true.
     pub(super) fn keep(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.failed.retain(|id, _| is_kept(id));
     }
 
-    /// Returns the ids of those whose pause is not over.
+    /// Returns the ids of the documents whose pause is not over.
     pub(super) fn waiting(&self, now: Instant) -> Vec<String> {
         let waiting = self.failed.iter().filter(|(_, failed)| failed.next_at > now);
         waiting.map(|(id, _)| id.clone()).collect()

@@ -44,7 +44,7 @@ impl Readiness {
         }
     }
 
-    /// The database has answered a beat that was sent at `asked_at`.
+    /// Notes the answer to a beat that was sent at `asked_at`.
     pub(super) fn answered(&mut self, asked_at: Instant, now: Instant, answer: BeatAnswer) {
         self.database_sec = now.saturating_duration_since(asked_at).as_secs_f64();
         // The answer is as old as its question.
@@ -53,7 +53,7 @@ impl Readiness {
         self.failure = None;
     }
 
-    /// The database has not answered. A lasting failure stops admission at once.
+    /// Notes that a call of the database failed. A lasting failure stops admission at once.
     pub(super) fn failed(&mut self, why: String, is_momentary: bool) {
         if !is_momentary {
             self.answered_at = None;
@@ -61,12 +61,12 @@ impl Readiness {
         self.failure = Some(why);
     }
 
-    /// The database is an older copy of itself: what it says about starts is not true.
+    /// Notes that the database is an older copy of itself: it does not know later starts.
     pub(super) fn found_older_copy(&mut self, why: String) {
         self.older_copy = Some(why);
     }
 
-    /// The daemon has sent a query. Returns true if it was silent before.
+    /// Notes a query of the daemon. Returns true if the daemon was silent before.
     pub(super) fn daemon_asks(&mut self, now: Instant) -> bool {
         let was_alive = self.is_daemon_alive(now);
         self.daemon_asked_at = Some(now);
@@ -133,17 +133,17 @@ impl Readiness {
         }
     }
 
-    /// The numbers of this host's own claims.
+    /// Notes the number of claims that this host has not started.
     pub(super) fn count_claims(&mut self, claimed: u64) {
         self.claimed = claimed;
     }
 
-    /// The number of records that the database lacks.
+    /// Notes the number of records that the database lacks.
     pub(super) fn count_unreported(&mut self, unreported: u64) {
         self.unreported = unreported;
     }
 
-    /// The time of a query that was answered.
+    /// Notes the time that an answered query took.
     pub(super) fn measured(&mut self, took: Duration) {
         self.database_sec = took.as_secs_f64();
     }

@@ -1,5 +1,5 @@
-//! The records of this host: which of them ends a claim. The daemon wrote them, so they are read as
-//! claims only: nothing here is verified, and nothing is decided by it but the report.
+//! The records of this host, and the search for the one that ends a claim. The agent verifies no
+//! record: it only reports what a record states.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use super::model::LocalClaim;
 
 /// A change shortly before a listing may be missing in it: the file system's clock is coarse.
 const CLOCK_STEP_MAX: Duration = Duration::from_secs(1);
-/// The directory is listed again after this time, although it looks unchanged: this host's clock
-/// may differ from that of the file system.
+/// After this time the directory is listed again although it looks unchanged: the clock of the file
+/// system may differ from this host's.
 const LIST_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The modification time of the directory of results: seconds, nanoseconds.
@@ -152,8 +152,8 @@ fn read_record(results: &Path, name: &str) -> Option<FoundRecord> {
     })
 }
 
-/// Returns the record that ends a claim: that of the run, if the request ran on this host before or
-/// now, else the newest one. Without a record that is newer than the claim there is none.
+/// Returns the record that ends a claim: that of the run, if the request ever ran on this host,
+/// else the newest one. Returns `None` if no record is newer than the claim.
 fn final_record<'a>(
     found: &'a [FoundRecord],
     known: &[String],

@@ -46,7 +46,7 @@ impl TaskRetry {
         self.pause.next()
     }
 
-    /// The task works, for the first time or again.
+    /// Notes that the task works, for the first time or again.
     pub(super) fn worked(&mut self) {
         self.pause = RetryPause::new();
         if self.logged.take().is_some() {

@@ -17,7 +17,7 @@ use crate::confine::confine_serving;
 use crate::service_notifier::ServiceNotifier;
 use crate::witness::Witness;
 
-/// Starts that are being decided are answered before the agent ends, for this long at most.
+/// Before it ends, the agent waits this long for starts that are being decided.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
 const DRAIN_LOOK: Duration = Duration::from_millis(10);
 /// The interval of the status line for `systemctl status`.

@@ -1,8 +1,8 @@
 //! Signals of the service manager and of operators, as bytes in socket pairs.
 //!
-//! The feature `signal` of tokio would do the same. But features are shared in a build of all
-//! programs, and with this one every runtime makes a socket pair, which the filter of the egress
-//! proxy denies.
+//! The feature `signal` of tokio would do the same. But a build of all programs shares their
+//! features, and with this one every runtime makes a socket pair. The filter of the egress proxy
+//! denies that.
 
 use std::future::pending;
 use std::io;

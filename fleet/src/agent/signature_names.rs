@@ -1,6 +1,6 @@
 //! The names of signature files that come after their document. A submitter chooses them, so a name
 //! may be taken by another file. Every name `<document>*.sig` has the same meaning, so the later
-//! file gets one by its content: no one can keep a rejection away by taking its name first.
+//! file gets a name from its digest. No one can keep a rejection away by taking its name first.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,8 +12,8 @@ use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use spool::SubmissionFiles;
 
-/// Returns the name for a signature of a document in a directory: its own unless other bytes have
-/// it.
+/// Returns the name for a signature of a document in a directory: its own, unless an object with
+/// other bytes has it.
 pub(super) fn signature_name(directory: &Path, document: &str, file: &SignatureFile) -> String {
     match is_taken(&directory.join(&file.name), &file.bytes) {
         true => format!("{document}.{}.sig", Sha256::of(&file.bytes)),
@@ -21,8 +21,8 @@ pub(super) fn signature_name(directory: &Path, document: &str, file: &SignatureF
     }
 }
 
-/// Renames the unpacked signatures whose names are taken in `approved/`, and removes an unpacked
-/// bundle in the place of another one. Returns whether anything changed.
+/// Renames the unpacked signatures whose names other files in `approved/` have. Removes the
+/// unpacked bundle if another bundle has its name there. Returns whether anything changed.
 ///
 /// # Errors
 /// An I/O error.
@@ -54,7 +54,7 @@ pub(super) fn make_names_free(
     Ok(has_changed)
 }
 
-/// Returns whether an object is there that does not have these bytes.
+/// Returns whether the path has an object that does not have these bytes.
 fn is_taken(path: &Path, bytes: &[u8]) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()) {

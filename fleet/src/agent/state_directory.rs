@@ -67,7 +67,7 @@ impl StateDirectory {
         &self.path
     }
 
-    /// Makes an empty directory for the files of one document. The id is a file name.
+    /// Makes an empty directory for the files of one document. The id must be a valid file name.
     ///
     /// # Errors
     /// An I/O error.

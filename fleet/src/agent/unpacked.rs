@@ -21,7 +21,8 @@ use crate::database::{Database, RequestKind, RequestRow};
 /// The most additions that are placed with a claim.
 const ADDITIONS_MAX: u32 = 64;
 
-/// Fetches the files of a row and places them in `approved/`. The id is a file name.
+/// Fetches the files of a row and places them in `approved/`. The caller has checked that the id
+/// can be a file name.
 ///
 /// # Errors
 /// The bytes cannot be fetched, or are not those of the row, or cannot be placed.
@@ -139,8 +140,8 @@ async fn add_signatures(
     added
 }
 
-/// Copies the signatures and the bundle of a document into a directory. A file that is there stays
-/// as it is; another signature with its name gets a free one.
+/// Copies the signatures and the bundle of a document into a directory. An existing file stays as
+/// it is, and a different signature with its name gets a free name.
 fn copy_signatures(document: &Path, into: &Path) -> Result<(), FleetAgentError> {
     let files = SubmissionFiles::read(document, None)?;
     let named = |file| signature_name(into, files.file_name(), file);

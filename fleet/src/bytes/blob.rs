@@ -1,5 +1,6 @@
-//! A blob of this host: its digest, and the way to its bytes. It is read twice, to be hashed and to
-//! be stored, so that no large file is in memory. Other bytes at the second time are an error.
+//! A blob of this host: its digest, and the way to its bytes. This program reads the bytes twice,
+//! to hash and to store them, so that no large file is in memory. Other bytes at the second reading
+//! are an error.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -35,7 +36,7 @@ enum BlobSource {
 }
 
 impl Blob {
-    /// Takes bytes.
+    /// Makes a blob of bytes.
     pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
         let (sha256, length) = (Sha256::of(&bytes), u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         Self { sha256, bytes: length, source: BlobSource::Memory(bytes) }
@@ -89,7 +90,7 @@ impl Blob {
         Ok(bytes)
     }
 
-    /// Fails if the bytes of the second time have another digest.
+    /// Fails if the bytes of the second reading have another digest.
     pub(super) fn check(&self, found: Sha256) -> Result<(), ByteStoreError> {
         match found == self.sha256 {
             true => Ok(()),

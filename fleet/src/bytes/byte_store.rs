@@ -16,7 +16,7 @@ use super::object::ObjectByteStore;
 /// The name of the database in messages.
 const DATABASE: &str = "the database";
 
-/// A blob up to this size is sent without the question if it is there.
+/// A blob up to this size is sent without asking first if the database has it.
 const UNASKED_BYTES_MAX: u64 = 64 * 1024;
 
 /// The store of the blobs that are larger than 1 MiB. Smaller ones are always in the database.
@@ -100,7 +100,7 @@ impl ByteStore {
         (sha256, bytes): (&Sha256, u64),
         to: File,
     ) -> Result<Option<File>, ByteStoreError> {
-        // Opened again: the file is lost to a fetch from a store that does not have the blob.
+        // A second handle, because a fetch from a store without the blob drops the first one.
         let again = to.try_clone().map_err(ByteStoreError::io(Path::new("a new file"), "open"))?;
         let fetched = match self {
             Self::Object(store) if bytes > SMALL_BYTES_MAX => {

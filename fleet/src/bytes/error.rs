@@ -150,8 +150,8 @@ impl ByteStoreError {
         }
     }
 
-    /// Returns whether the bytes themselves are wrong or absent: this host can never use them, and
-    /// no change of its own configuration but that of the store helps.
+    /// Returns whether the bytes themselves are wrong or absent. Then this host can never use them,
+    /// unless its configuration names another store.
     pub(crate) fn is_defect(&self) -> bool {
         match self {
             Self::Database(error) => {

@@ -84,7 +84,7 @@ model::closed_set! {
         Extension = "it is an extended header",
         /// Any other type.
         UnknownKind = "its kind is unknown",
-        /// Anything that the writer of this program would not write.
+        /// A form that this program does not write.
         Form = "the header has another form than this program writes",
         /// Not octal.
         Number = "a number of the header is not octal",

@@ -1,4 +1,4 @@
-//! A directory under a hidden name until it is complete, so that no reader takes a part of a result
+//! A directory that has a hidden name until it is complete. So no reader takes a part of a result
 //! for the whole.
 
 use std::fs;

@@ -124,7 +124,8 @@ impl Manifest {
             files.push(ManifestFile { kind, name, sha256, bytes, mode });
         }
         let parsed = Self { files };
-        // Other spacing, other escapes, keys that appear twice, and digests in capitals.
+        // This refuses other spacing, other escapes, keys that appear twice, and digests in
+        // capitals.
         match parsed.to_bytes()? == bytes {
             true => Ok(parsed),
             false => Err(fault(ManifestFault::NotCanonical)),

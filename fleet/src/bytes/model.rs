@@ -19,18 +19,18 @@ pub(super) const FILES_MAX: usize = 10_000;
 pub(super) const FOLDER_ENTRIES_MAX: usize = 100_000;
 /// The components of the longest path in a folder.
 pub(super) const DEPTH_MAX: usize = 64;
-/// The same in a result. A tool makes up to 64 directories below each other, as `artifact_depth_max`
-/// allows at most, and a result with a deeper path could never be reported.
+/// The components of the longest path in a result. `artifact_depth_max` lets a tool make up to 64
+/// directories below each other, and the host must be able to report each such result.
 pub(super) const RESULT_DEPTH_MAX: usize = 72;
 /// The longest component of a path in bytes (NAME_MAX).
 pub(super) const COMPONENT_BYTES_MAX: usize = 255;
 
 /// The blobs of the database.
 pub(crate) trait BlobRows {
-    /// Returns whether the blob is there.
+    /// Returns whether the database has the blob.
     async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError>;
 
-    /// Stores a blob, unless it is there.
+    /// Stores a blob, unless the database has it.
     async fn put_bytes(&mut self, sha256: &Sha256, bytes: &[u8]) -> Result<(), DatabaseError>;
 
     /// Returns a blob. Its digest is not checked.

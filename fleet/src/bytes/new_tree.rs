@@ -19,7 +19,8 @@ const NEW_FILE: OFlags = OFlags::RDWR
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-/// The name of a temporary file for a moment. No file of a manifest begins with a dot here.
+/// The name of a temporary file until it is unlinked. Only folders of a submission need one, and no
+/// name in a submission begins with a dot.
 const TEMPORARY: &str = ".temporary";
 /// The umask removes the access of others.
 const DIRECTORY_MODE: u32 = 0o777;

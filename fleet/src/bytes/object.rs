@@ -1,6 +1,6 @@
 //! A store of blobs: a directory, or a bucket of a cloud. Each blob is one object, named by its
-//! digest, so an object is written with the same bytes only. The store may send any bytes: what it
-//! answers is bounded, and hashed before it is used.
+//! digest, so every write of an object has the same bytes. The store may send any bytes: this
+//! module bounds them, and hashes them before any use.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl ObjectByteStore {
                 Ok(Self { store, prefix: ObjectPath::ROOT, directory: Some(path), shown })
             }
             StoreAddress::Cloud(url) => {
-                // Without one, the client would panic.
+                // Without a provider of rustls, the client would panic.
                 if rustls::crypto::CryptoProvider::get_default().is_none() {
                     let problem = "rustls has no provider".to_owned();
                     return Err(ByteStoreError::Client { store: shown, problem });
@@ -77,7 +77,7 @@ impl ObjectByteStore {
         &self.shown
     }
 
-    /// Stores a blob, unless an object of its name and size is there. Once this returns, it is
+    /// Stores a blob, unless the store has an object of its name and size. Once this returns, it is
     /// durable.
     pub(super) async fn put(&self, blob: &Arc<Blob>) -> Result<(), ByteStoreError> {
         let key = self.key(&blob.sha256);

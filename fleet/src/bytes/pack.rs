@@ -19,7 +19,7 @@ use crate::clock;
 ///
 /// # Errors
 /// A file cannot be read or packed, the files are too large, or the database or the store failed.
-/// Blobs that were stored stay, and are used by the next try.
+/// Stored blobs stay, and the next try uses them.
 pub(crate) async fn pack_submission(
     directory: &Path,
     document: &str,

@@ -1,5 +1,5 @@
-//! The files of a result in its directory, as they are packed: the record's own files first, so
-//! that no output of a tool keeps a record from being reported. All of it blocks.
+//! The files of a result in its directory, as they are packed. The record's own files come first,
+//! so that no output of a tool keeps a record from being reported. All functions here block.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -36,7 +36,7 @@ pub(super) struct ResultFiles {
 struct ListedFile {
     name: String,
     bytes: u64,
-    /// Without it, the result cannot be verified at all.
+    /// True if no one can verify the result without this file.
     is_required: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The files of a submission in a directory, as they are packed: the document, the signatures and
-//! the bundle beside it, and the inputs that it declares. All of it blocks.
+//! The files of a submission in a directory, as they are packed: the document, its signatures and
+//! bundle, and the inputs that it declares. All functions here block.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -116,7 +116,8 @@ impl InputFiles {
             None => self.file(name),
         };
         let (file, blob) = packed.map_err(|error| match error {
-            // The limit is of all files, of which the others leave this one less.
+            // The limit applies to all files together: this input may have the bytes that the
+            // others leave.
             ByteStoreError::TooLarge { name, .. } => {
                 let name = format!("the submission with {name}");
                 ByteStoreError::TooLarge { name, bytes_max: self.bytes_max }

@@ -20,8 +20,8 @@ use super::new_tree::NewTree;
 /// directory is like `approved/` after a submission of the document. Nothing is synced.
 ///
 /// # Errors
-/// A blob is missing or has other bytes, the manifest or a folder breaks a rule
-/// ([`ByteStoreError::is_defect`]), or the database, the store or this host failed.
+/// A blob is missing or has other bytes, or the manifest or a folder breaks a rule
+/// ([`ByteStoreError::is_defect`]). Otherwise the database, the store or this host failed.
 pub(crate) async fn unpack_submission(
     manifest_sha256: &Sha256,
     into: &Path,
@@ -52,7 +52,7 @@ pub(crate) async fn unpack_submission(
                 fetch = fetch.folder(file, input, rows).await?;
                 declared.push(file.name.clone());
             }
-            // The manifest of a submission has none.
+            // The manifest of a submission has no file of these kinds.
             ManifestFileKind::Result | ManifestFileKind::LeftOut => {}
         }
     }

@@ -108,7 +108,7 @@ async fn lost(command: &FleetCommand, row: &LostRow) -> Result<(), CommandFailur
     print(&FleetAnswer::Lost { requests, released })
 }
 
-/// Prints the rows that were changed by hand and were seen by the act.
+/// Prints the rows that were changed by hand, as far as the act has seen them.
 fn print_defects(database: &mut Database) {
     for defect in database.take_new_defects() {
         // If stderr is closed, the message cannot be reported elsewhere.

@@ -1,5 +1,5 @@
-//! `wait`: prints each request when it has ended. A database that is away is waited for too, after
-//! it was there once.
+//! `wait`: prints each request when it has ended. After a first connection, it also waits for a
+//! database that it cannot reach.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::database::{Channel, Database, DatabaseError};
 
 /// A wake-up is only a hint; the table is read this often without one.
 const POLL: Duration = Duration::from_secs(5);
-/// Under load every record is a hint. One look is for those of this period.
+/// Under load every record causes a wake-up. One look serves all wake-ups of this period.
 const REST: Duration = Duration::from_millis(100);
 /// The pause before another connection.
 const RETRY: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ const FIONREAD: libc::c_int = 0x541b;
 const FIONBIO: libc::c_int = 0x5421;
 const FIOCLEX: libc::c_int = 0x5451;
 
-/// Making directories and links, and what makes files durable.
+/// Further calls for placing files: they make, rename and remove objects, and make them durable.
 const PLACING_CALLS: &[i64] = &[
     libc::SYS_fdatasync,
     libc::SYS_ftruncate,

@@ -168,7 +168,7 @@ fn the_environment_names_files_of_clouds_only() {
     assert_eq!(directory_of_store("s3://bucket/srv"), None);
 }
 
-/// A group of calls that grows must not grow this list unnoticed.
+/// A group of calls that grows must not add one of these calls unnoticed.
 #[test]
 fn no_call_starts_a_program_or_listens_or_changes_an_owner() {
     let allowed = syscalls::allowed();

@@ -64,7 +64,7 @@ impl StatementBound {
         self.run(act, client.query_typed(statement, values)).await
     }
 
-    /// As [`Self::execute`], for a statement of each request: the server plans it once.
+    /// As [`Self::execute`], for a statement that each request needs: the server plans it once.
     pub(super) async fn execute_planned(
         &self,
         act: &'static str,
@@ -79,7 +79,7 @@ impl StatementBound {
         self.run(act, executing).await
     }
 
-    /// As [`Self::query`], for a statement of each request: the server plans it once.
+    /// As [`Self::query`], for a statement that each request needs: the server plans it once.
     pub(super) async fn query_planned(
         &self,
         act: &'static str,
@@ -123,7 +123,7 @@ impl StatementBound {
         self.run(act, client.transaction()).await
     }
 
-    /// Commits. Only a conflict is known to have changed nothing.
+    /// Commits. After a conflict nothing was changed; after any other error the outcome is unknown.
     pub(super) async fn commit(
         &self,
         act: &'static str,

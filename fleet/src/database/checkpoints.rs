@@ -1,4 +1,5 @@
-//! Checkpoints of logs, and the words of their witnesses. Each host judges all of them again.
+//! Checkpoints of logs, and the cosignatures and disputes of their witnesses. Each host verifies
+//! all of them itself.
 
 use fleet::model::HostName;
 use tokio_postgres::Row;
@@ -38,7 +39,7 @@ const PUT_COSIGNATURE: &str = "INSERT INTO toolexec.cosignature AS o (host, witn
 const COSIGNATURES: &str = "SELECT witness, size, lines FROM toolexec.cosignature \
      WHERE host = $1 ORDER BY witness";
 
-/// The first words of a witness stay.
+/// The first dispute of a witness stays; later ones change nothing.
 const PUT_DISPUTE: &str = "INSERT INTO toolexec.dispute (host, witness, reason, note) \
      VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 

@@ -52,7 +52,7 @@ const ABANDONED: &str = free_claims!(
 
 impl Database {
     /// Claims requests that wait for a host, the oldest first. After an unknown outcome `my_claims`
-    /// shows which.
+    /// shows them.
     ///
     /// # Errors
     /// [`DatabaseError`]. A disputed or lost host claims nothing.

@@ -1,5 +1,5 @@
-//! Documents and signature files that a host has not placed into its spool yet: standing approvals
-//! of its audience, and additions to them and to its claims.
+//! Standing approvals and additions that a host has not placed into its spool yet. An addition has
+//! signature files that were submitted after their document.
 
 use fleet::model::HostName;
 use tokio_postgres::Row;
@@ -23,8 +23,8 @@ macro_rules! addition_columns {
     };
 }
 
-/// `$1` is the host, `$2` its labels, `$3` whether it takes documents without an audience, `$4` the
-/// most rows, and `$5` the keys of deliveries that wait.
+/// `$1` is the host, `$2` its labels, and `$3` whether it takes documents without an audience. `$4`
+/// is the most rows, and `$5` has the keys of deliveries that wait.
 const STANDING: &str = concat!(
     "SELECT ",
     request_columns!(),

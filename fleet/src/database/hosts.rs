@@ -29,7 +29,7 @@ const FIGURES: &str = "SELECT \
 const AGES: &str =
     "SELECT name, extract(epoch FROM now() - beat_at)::float8 AS age_sec FROM toolexec.host";
 
-/// Only of hosts: a witness can write any name.
+/// Only disputes of known hosts: a witness can write any name.
 const DISPUTES: &str = "SELECT d.host, d.witness, d.reason FROM toolexec.dispute d \
      JOIN toolexec.host h ON h.name = d.host ORDER BY d.host, d.witness";
 

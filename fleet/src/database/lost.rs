@@ -17,8 +17,8 @@ const ACT: &str = "declare a host lost";
 const INSERT_LOST: &str =
     "INSERT INTO toolexec.lost (host, order_text, signature) VALUES ($1, $2, $3)";
 
-/// A start that commits while this waits for its lock is seen by the next statement, and a later
-/// one sees the order. The locks of rows would miss the inserted row of a local start.
+/// The next statement sees a start that commits while this one waits for its lock. A later start
+/// sees the order. Locks of rows would miss the inserted row of a local start.
 const LOCK: &str = "LOCK TABLE toolexec.claim IN SHARE ROW EXCLUSIVE MODE";
 
 const OPEN: &str = concat!(

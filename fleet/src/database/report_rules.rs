@@ -31,7 +31,8 @@ pub(super) fn judge_report(result: &ResultRow, stored: Option<&StoredRequest>) -
     let Some(claim) = stored.claim.as_ref().map(|claim| &claim.facts) else {
         return decided(ReportAnswer::NotMine);
     };
-    // A local run of a request of the fleet has no claim, although its epoch would be the same.
+    // A local run never ends a claim of the fleet, although the first epoch of a claim is the epoch
+    // of local requests too.
     let is_of_kind = result.epoch.is_some() || stored.request.facts.kind == RequestKind::Local;
     let is_mine = is_of_kind
         && claim.host.as_deref() == Some(result.host.as_str())

@@ -24,8 +24,9 @@ const END_CLAIM: &str = "UPDATE toolexec.claim SET state = 'ended', sum = $4 \
 impl Database {
     /// Reports the record of a request.
     ///
-    /// # Errors [`DatabaseError`], also if a row of the request was changed by hand. After an
-    /// unknown outcome the same call gives the answer.
+    /// # Errors
+    /// [`DatabaseError`], also if a row of the request was changed by hand. After an unknown
+    /// outcome the same call gives the answer.
     pub(crate) async fn report(
         &mut self,
         result: &ResultRow,

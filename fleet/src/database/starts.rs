@@ -1,6 +1,8 @@
-//! The decision about a start. Three things must hold at once, in one transaction: the claim is
-//! still this host's, the request has no start yet (a primary key), and a use of the standing
-//! approval is left.
+//! The decision about a start. One transaction ensures three things:
+//!
+//! - The claim is still this host's.
+//! - The request has no start yet (a primary key).
+//! - A use of the standing approval is left.
 
 use fleet::model::FleetState;
 use tokio_postgres::Client;

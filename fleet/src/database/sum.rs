@@ -1,5 +1,5 @@
-//! The sums of rows: SHA-256 over the decisive fields. They find rows that were changed by hand. A
-//! lying database could compute others.
+//! The sums of rows: SHA-256 over the decisive fields. They find rows that were changed by hand.
+//! They do not stop a hostile database: it can compute the sum of any row.
 
 use fleet::model::FleetState;
 use model::Sha256Stream;

@@ -43,8 +43,8 @@ impl GateClient {
         Self { socket: socket.to_owned(), stream: None }
     }
 
-    /// Asks the gate, over the connection of the last query if that is still open. The answer is of
-    /// the kind that belongs to the query.
+    /// Asks the gate, over the connection of the last query if that is still open. An answer to the
+    /// other kind of query is an error.
     ///
     /// # Errors
     /// [`GateError`]. The gate may have received the query, and acts once if it is asked again.

@@ -23,7 +23,7 @@ pub(crate) enum WitnessError {
         /// The key.
         key: PathBuf,
     },
-    /// A file that this witness kept is not one.
+    /// A file of this witness is not a checkpoint with its cosignature.
     Kept(PathBuf),
     /// An operation on a file failed.
     File {

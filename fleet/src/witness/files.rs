@@ -6,8 +6,8 @@
 //! cosigned/<host>   the newest checkpoint of this host's log that another host cosigned: a copy
 //! ```
 //!
-//! A witness that forgets could cosign a fork, so a lost or damaged memory is never taken for that
-//! of a host that was not seen.
+//! A witness that forgets could cosign a fork. So this module never treats a host with a lost or
+//! damaged memory as a host that it has not seen.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _};

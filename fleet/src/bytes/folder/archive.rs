@@ -1,5 +1,5 @@
-//! Reads the archive of a folder, whose bytes may be any. All headers are checked before anything
-//! is written; the first fault refuses the whole archive.
+//! Reads the archive of a folder, which may have any bytes. All headers are checked before anything
+//! is written, and one fault refuses the whole archive.
 
 use std::collections::HashMap;
 use std::fs::File;
