@@ -1,6 +1,6 @@
 //! The public keys that may sign: Ed25519 and ECDSA P-256 in software or in a FIDO security key, and
 //! passkeys of P-256. A [`SignerKey`] must never exist for another kind of key, nor for a weak
-//! point: without the private key, anybody can sign for it.
+//! point: other people can sign for it without the private key.
 
 use std::fmt;
 
