@@ -35,7 +35,7 @@ pub(crate) fn run() -> ExitCode {
 fn serve(command: &FleetCommand) -> Result<(), CommandFailure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        CommandFailure::lasting(format!("runtime: {error}; help: free memory or descriptors"))
+        CommandFailure(format!("runtime: {error}; help: free memory or descriptors"))
     })?;
     runtime.block_on(acts::act(command))
 }

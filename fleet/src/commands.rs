@@ -128,8 +128,6 @@ pub enum FleetAnswer {
     Fetched {
         /// Its directory.
         directory: PathBuf,
-        /// The host whose record it is.
-        host: HostName,
         /// The files that stayed on that host, because they are too large.
         left_out: Vec<String>,
     },
@@ -146,8 +144,6 @@ pub enum FleetAnswer {
     Failed {
         /// The object, the event, and `help:` with an action.
         message: String,
-        /// True if another try can succeed: the database cannot be reached, or is full.
-        is_momentary: bool,
     },
 }
 

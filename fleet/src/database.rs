@@ -47,6 +47,8 @@ mod sum;
 mod transport;
 mod uses;
 
+pub(crate) use self::blobs::BlobRows;
+pub(crate) use self::checkpoints::WitnessRows;
 pub(crate) use self::connection::Database;
 pub(crate) use self::deliveries::delivery_key;
 pub(crate) use self::error::DatabaseError;

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod blocking;
 mod bytes;
 mod clock;
 mod command_server;

@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use model::HOST_NAME_BYTES_MAX;
-
 /// The name of a host or of a label: lowercase letters, digits, `-`, `_` and `.`, beginning with a
 /// letter. A host's name is also the name of its database role and the origin of its log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -33,11 +33,12 @@ use records::log::{LogOrigin, WitnessSigner};
 use self::files::WitnessFiles;
 use self::hosts::{WitnessHosts, unreadable_key};
 use self::judge::{LogContradiction, WitnessJudgement, judge_all};
-use self::model::{WitnessFaults, WitnessRows};
+use self::model::WitnessFaults;
 use self::own_log::OwnLog;
 use self::suspects::SuspectLogs;
+use crate::blocking::blocking;
 use crate::clock;
-use crate::database::CosignatureRow;
+use crate::database::{CosignatureRow, WitnessRows};
 
 pub(crate) use self::error::WitnessError;
 
@@ -229,19 +230,5 @@ impl Witness {
              logs as docs/fleet.md describes"
         ));
         Ok(())
-    }
-}
-
-/// Runs work that blocks on a thread for it.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, WitnessError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => Ok(done),
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime ends.
-            Err(error) => Err(WitnessError::Ended(error.to_string())),
-        },
     }
 }

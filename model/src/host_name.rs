@@ -1,7 +1,7 @@
 //! The names of hosts in a fleet, and of the labels of hosts.
 
 /// The longest name of a host or label in bytes: that of a PostgreSQL role.
-pub const HOST_NAME_BYTES_MAX: usize = 63;
+const HOST_NAME_BYTES_MAX: usize = 63;
 
 /// Returns whether a text is the name of a host, a label or a fleet: lowercase letters, digits, `-`,
 /// `_` and `.`, beginning with a letter.

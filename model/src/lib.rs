@@ -29,7 +29,7 @@ pub use environment::{
     EnvironmentName, EnvironmentReference, NotAnEnvironmentName, NotAnEnvironmentReference,
 };
 pub use host_audience::HostAudience;
-pub use host_name::{HOST_NAME_BYTES_MAX, is_host_name};
+pub use host_name::is_host_name;
 pub use id::{ClaimId, NotAnId, RequestId, ResultId, SLUG_MAX, StandingId, StandingReference};
 pub use language::{Language, RuntimeFacts};
 pub use layer::{LauncherMode, Layer, LimitName, Mechanism, RejectReason};

@@ -40,6 +40,17 @@ pub fn replace_unchanged(path: &Path, known: &[u8], bytes: &[u8]) -> Result<(), 
     sync_parent(&real)
 }
 
+/// Replaces `known`, the bytes of a file, or writes a new file if there was none.
+///
+/// # Errors
+/// As [`replace_unchanged`] or [`write_new_file`].
+pub fn write_or_replace(path: &Path, known: Option<&[u8]>, bytes: &[u8]) -> Result<(), SpoolError> {
+    match known {
+        Some(known) => replace_unchanged(path, known, bytes),
+        None => write_new_file(path, bytes),
+    }
+}
+
 /// Checks that a file still holds the bytes that the user has seen.
 ///
 /// # Errors

@@ -67,7 +67,7 @@ mod sync;
 mod undeclared;
 
 pub use self::model::{OperatorOrder, PlacedOrder};
-pub use approver_files::{check_unchanged, replace_unchanged, write_new_file};
+pub use approver_files::{check_unchanged, replace_unchanged, write_new_file, write_or_replace};
 pub use barrier::BarrierArrival;
 pub use claim::{Claimed, ClaimedObject, ReplaySource};
 pub use clock::LatestTime;

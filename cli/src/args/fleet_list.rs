@@ -23,9 +23,7 @@ pub(crate) fn signed_list(
     signers: &AllowedSigners,
 ) -> Result<SignedFleetList, Failure> {
     let bytes = read_document(file, FLEET_LIST_BYTES_MAX)?;
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".sig");
-    let signature = read_document(Path::new(&beside), SIGNATURE_BYTES_MAX)?;
+    let signature = read_document(&SignedFleetList::signature_path(file), SIGNATURE_BYTES_MAX)?;
     let origin = file.display().to_string();
     SignedFleetList::read(&bytes, &signature, &origin, signers, clock::now())
         .map_err(|error| Failure::Message(error.to_string()))

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use policies::FleetList;
-use spool::{replace_unchanged, write_new_file};
+use spool::write_or_replace;
 
 use crate::bounded_file::read_bytes;
 use crate::model::ConfigError;
@@ -55,8 +55,7 @@ impl ListSerialFile {
         let now = format!("{} {}\n", list.fleet_id(), list.serial()).into_bytes();
         let written = match &self.known {
             Some(known) if *known == now => Ok(()),
-            Some(known) => replace_unchanged(&self.file, known, &now),
-            None => write_new_file(&self.file, &now),
+            known => write_or_replace(&self.file, known.as_deref(), &now),
         };
         if let Err(error) = written {
             tracing::warn!("the serial of the fleet list is not remembered: {error}");

@@ -71,7 +71,7 @@ impl ConfiguredFleet {
             ConfigError::Value(path.clone(), what.to_owned())
         })?;
         let bytes = read_bytes(path, FLEET_LIST_BYTES_MAX)?;
-        let signature = read_bytes(&signature_of(path), SIGNATURE_BYTES_MAX)?;
+        let signature = read_bytes(&SignedFleetList::signature_path(path), SIGNATURE_BYTES_MAX)?;
         let origin = path.display().to_string();
         let list = SignedFleetList::read(&bytes, &signature, &origin, signers, now)
             .map_err(|error| invalid_list(path, error))?;
@@ -100,12 +100,6 @@ impl ConfiguredFleet {
             ConfigError::Value(self.settings.list.clone(), what)
         })
     }
-}
-
-fn signature_of(list: &Path) -> PathBuf {
-    let mut name = list.as_os_str().to_owned();
-    name.push(".sig");
-    PathBuf::from(name)
 }
 
 fn invalid_list(path: &Path, error: FleetListError) -> ConfigError {
@@ -137,11 +131,6 @@ mod tests {
             let error = form(Some(seconds)).settings().unwrap_err();
             assert!(error.starts_with("fleet.start_wait_sec: "), "{error}");
         }
-    }
-
-    #[test]
-    fn the_signature_is_beside_the_list() {
-        assert_eq!(signature_of(Path::new("/etc/fleet.yaml")), Path::new("/etc/fleet.yaml.sig"));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! count, or a list without this host. It must never use a list that is older than one that it has
 //! used.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
@@ -30,11 +29,9 @@ pub(super) struct FleetListFiles {
 
 impl FleetListFiles {
     pub(super) fn of(config: &AgentConfig) -> Self {
-        let mut signature = OsString::from(&config.fleet_list);
-        signature.push(".sig");
         Self {
             list: config.fleet_list.clone(),
-            signature: signature.into(),
+            signature: SignedFleetList::signature_path(&config.fleet_list),
             allowed_signers: config.allowed_signers.clone(),
             revoked: config.revoked.clone(),
         }

@@ -2,16 +2,16 @@
 //! write there, so this module follows no link, and removes only files of this program's user.
 //! [`place`] copies whole inputs, so it needs a thread of its own.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use model::Sha256;
-use rustix::fs::{Mode, OFlags};
 use spool::{SpoolError, SubmissionFiles};
 use validator::REQUEST_BYTES_MAX;
 
+use super::bounded_file::read_regular;
 use super::claim_step::SubmissionPresence;
 use super::error::FleetAgentError;
 use super::signature_names::make_names_free;
@@ -35,11 +35,10 @@ pub(super) fn submission(
     file_name: &str,
     document_sha256: &str,
 ) -> Result<SubmissionPresence, FleetAgentError> {
-    let path = approved.join(file_name);
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(rustix::io::Errno::NOENT) => {
+    let limit = u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX);
+    let bytes = match read_regular(&approved.join(file_name), limit) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // Without the directory, the request is not known to be absent.
             return match fs::metadata(approved) {
                 Ok(_) => Ok(SubmissionPresence::Absent),
@@ -48,11 +47,7 @@ pub(super) fn submission(
         }
         Err(_) => return Ok(SubmissionPresence::Other),
     };
-    let limit = u64::try_from(REQUEST_BYTES_MAX).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    let is_file = file.metadata().is_ok_and(|found| found.is_file());
-    let is_read = is_file && file.take(limit).read_to_end(&mut bytes).is_ok();
-    Ok(match is_read && Sha256::of(&bytes).to_string() == document_sha256 {
+    Ok(match Sha256::of(&bytes).to_string() == document_sha256 {
         true => SubmissionPresence::Ours,
         false => SubmissionPresence::Other,
     })

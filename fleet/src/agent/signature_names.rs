@@ -2,15 +2,17 @@
 //! may be taken by another file. Every name `<document>*.sig` has the same meaning, so the later
 //! file gets a name from its digest. No one can keep a rejection away by taking its name first.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use model::Sha256;
 use policies::{AisFile, SignatureFile};
-use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use spool::SubmissionFiles;
+
+use super::bounded_file::read_regular;
 
 /// Returns the name for a signature of a document in a directory: its own, unless an object with
 /// other bytes has it.
@@ -56,15 +58,10 @@ pub(super) fn make_names_free(
 
 /// Returns whether the path has an object that does not have these bytes.
 fn is_taken(path: &Path, bytes: &[u8]) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(errno) => return errno != rustix::io::Errno::NOENT,
-    };
     // One byte more shows that the file is longer.
     let bytes_max = u64::try_from(bytes.len()).unwrap_or(u64::MAX).saturating_add(1);
-    let mut there = Vec::new();
-    let is_file = file.metadata().is_ok_and(|found| found.is_file());
-    let is_read = is_file && file.take(bytes_max).read_to_end(&mut there).is_ok();
-    !is_read || there != bytes
+    match read_regular(path, bytes_max) {
+        Ok(there) => there != bytes,
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use spool::{io_text, publish_file, replace_unchanged, write_new_file};
+use spool::{io_text, publish_file, write_or_replace};
 
 use super::bounded_file::read_text;
 
@@ -106,14 +106,9 @@ impl StateDirectory {
     pub(super) fn note_list_serial(&self, fleet_id: &str, serial: u64) -> Result<(), String> {
         let path = self.path.join("fleet-list");
         let bytes = format!("{fleet_id} {serial}\n").into_bytes();
-        let written = match path.exists() {
-            true => {
-                let known = read_text(&path, NUMBER_BYTES_MAX)?;
-                replace_unchanged(&path, known.as_bytes(), &bytes)
-            }
-            false => write_new_file(&path, &bytes),
-        };
-        written.map_err(|error| error.to_string())
+        let known = path.exists().then(|| read_text(&path, NUMBER_BYTES_MAX)).transpose()?;
+        let known = known.as_deref().map(str::as_bytes);
+        write_or_replace(&path, known, &bytes).map_err(|error| error.to_string())
     }
 
     /// Returns the number of the last beat in this fleet; 0 if there was none.

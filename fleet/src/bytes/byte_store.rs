@@ -10,8 +10,9 @@ use model::Sha256;
 use super::blob::Blob;
 use super::error::ByteStoreError;
 use super::files::blocking;
-use super::model::{BlobRows, DATABASE_BYTES_MAX, SMALL_BYTES_MAX, STORE_BYTES_MAX};
+use super::model::{DATABASE_BYTES_MAX, SMALL_BYTES_MAX, STORE_BYTES_MAX};
 use super::object::ObjectByteStore;
+use crate::database::BlobRows;
 
 /// The name of the database in messages.
 const DATABASE: &str = "the database";

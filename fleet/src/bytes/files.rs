@@ -25,16 +25,10 @@ const WITHIN: ResolveFlags = ResolveFlags::BENEATH
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ByteStoreError> + Send + 'static,
 ) -> Result<T, ByteStoreError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime ends.
-            Err(error) => {
-                Err(ByteStoreError::io(Path::new("a thread"), "wait for")(io::Error::other(error)))
-            }
-        },
-    }
+    let done = crate::blocking::blocking(work).await;
+    done.map_err(|error| {
+        ByteStoreError::io(Path::new("a thread"), "wait for")(io::Error::other(error))
+    })?
 }
 
 /// Opens a directory, whose last component may not be a link.

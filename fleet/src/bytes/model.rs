@@ -1,11 +1,6 @@
-//! The limits of blobs, the access to the database's blobs, and the outcomes of packing and
-//! unpacking.
+//! The limits of blobs, and the outcomes of packing and unpacking.
 
 use std::path::PathBuf;
-
-use model::Sha256;
-
-use crate::database::{Database, DatabaseError};
 
 /// A blob of at most this size is in the database, with and without a store.
 pub(super) const SMALL_BYTES_MAX: u64 = 1024 * 1024;
@@ -24,40 +19,6 @@ pub(super) const DEPTH_MAX: usize = 64;
 pub(super) const RESULT_DEPTH_MAX: usize = 72;
 /// The longest component of a path in bytes (NAME_MAX).
 pub(super) const COMPONENT_BYTES_MAX: usize = 255;
-
-/// The blobs of the database.
-pub(crate) trait BlobRows {
-    /// Returns whether the database has the blob.
-    async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError>;
-
-    /// Stores a blob, unless the database has it.
-    async fn put_bytes(&mut self, sha256: &Sha256, bytes: &[u8]) -> Result<(), DatabaseError>;
-
-    /// Returns a blob. Its digest is not checked.
-    async fn get_bytes(
-        &mut self,
-        sha256: &Sha256,
-        bytes_max: u64,
-    ) -> Result<Option<Vec<u8>>, DatabaseError>;
-}
-
-impl BlobRows for Database {
-    async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError> {
-        Database::has_bytes(self, sha256).await
-    }
-
-    async fn put_bytes(&mut self, sha256: &Sha256, bytes: &[u8]) -> Result<(), DatabaseError> {
-        Database::put_bytes(self, sha256, bytes).await
-    }
-
-    async fn get_bytes(
-        &mut self,
-        sha256: &Sha256,
-        bytes_max: u64,
-    ) -> Result<Option<Vec<u8>>, DatabaseError> {
-        Database::get_bytes(self, sha256, bytes_max).await
-    }
-}
 
 /// A submission whose blobs are stored. All digests are 64 lower-case hex digits.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,10 +8,11 @@ use super::byte_store::ByteStore;
 use super::error::ByteStoreError;
 use super::files::blocking;
 use super::manifest::{Manifest, ManifestFile, ManifestFileKind};
-use super::model::{BlobRows, PackedResult, PackedSubmission};
+use super::model::{PackedResult, PackedSubmission};
 use super::result_files::ResultFiles;
 use super::submission_files::read_submission;
 use crate::clock;
+use crate::database::BlobRows;
 
 /// Stores the document of this file name with its signatures, its bundle and the inputs that it
 /// declares. The directory is like `approved/` after a submission of this document. No row of a

@@ -13,8 +13,9 @@ use super::files::blocking;
 use super::folder::unpack_folder;
 use super::hidden_directory::HiddenDirectory;
 use super::manifest::{MANIFEST_BYTES_MAX, Manifest, ManifestFile, ManifestFileKind, ManifestMode};
-use super::model::{BlobRows, UnpackedResult, UnpackedSubmission};
+use super::model::{UnpackedResult, UnpackedSubmission};
 use super::new_tree::NewTree;
+use crate::database::BlobRows;
 
 /// Fetches a submission into an empty directory that no other user can write to. Then the
 /// directory is like `approved/` after a submission of the document. Nothing is synced.

@@ -80,7 +80,7 @@ async fn show(command: &FleetCommand, request: &str) -> Result<(), CommandFailur
 async fn fetch(command: &FleetCommand, request: &str, into: &Path) -> Result<(), CommandFailure> {
     let mut database = connect_checked(command).await?;
     let Some(result) = database.result(request).await? else {
-        return Err(CommandFailure::lasting(format!(
+        return Err(CommandFailure(format!(
             "{}: has no record in the fleet; help: run `toolexec wait` first",
             model::escape_line(request)
         )));
@@ -88,15 +88,11 @@ async fn fetch(command: &FleetCommand, request: &str, into: &Path) -> Result<(),
     let manifest: Sha256 = result.manifest_sha256.parse().map_err(|_| unusable(request))?;
     let store = ByteStore::open(command.store.as_deref())?;
     let unpacked = unpack_result(&manifest, into, &result.result_id, &store, &mut database).await?;
-    print(&FleetAnswer::Fetched {
-        directory: unpacked.directory,
-        host: result.host,
-        left_out: unpacked.left_out,
-    })
+    print(&FleetAnswer::Fetched { directory: unpacked.directory, left_out: unpacked.left_out })
 }
 
 fn unusable(request: &str) -> CommandFailure {
-    CommandFailure::lasting(format!(
+    CommandFailure(format!(
         "{}: the database has no digest of its record; help: find out who changed the row",
         model::escape_line(request)
     ))

@@ -5,32 +5,24 @@ use fleet::commands::FleetAnswer;
 use crate::bytes::ByteStoreError;
 use crate::database::DatabaseError;
 
-/// A failed command. The message has help.
+/// A failed command: the message, which has help.
 #[derive(Debug)]
-pub(super) struct CommandFailure {
-    message: String,
-    is_momentary: bool,
-}
+pub(super) struct CommandFailure(pub(super) String);
 
 impl CommandFailure {
-    /// A failure that another try does not avoid.
-    pub(super) fn lasting(message: String) -> Self {
-        Self { message, is_momentary: false }
-    }
-
     pub(super) fn into_answer(self) -> FleetAnswer {
-        FleetAnswer::Failed { message: self.message, is_momentary: self.is_momentary }
+        FleetAnswer::Failed { message: self.0 }
     }
 }
 
 impl From<DatabaseError> for CommandFailure {
     fn from(error: DatabaseError) -> Self {
-        Self { message: error.to_string(), is_momentary: error.is_momentary() }
+        Self(error.to_string())
     }
 }
 
 impl From<ByteStoreError> for CommandFailure {
     fn from(error: ByteStoreError) -> Self {
-        Self { message: error.to_string(), is_momentary: error.is_momentary() }
+        Self(error.to_string())
     }
 }

@@ -24,9 +24,7 @@ pub(super) fn command() -> Result<FleetCommand, CommandFailure> {
 
 fn read_command(input: &mut impl BufRead) -> Result<FleetCommand, CommandFailure> {
     let unfit = |what: &str| {
-        CommandFailure::lasting(format!(
-            "command: {what}; help: start toolexec, which starts this program"
-        ))
+        CommandFailure(format!("command: {what}; help: start toolexec, which starts this program"))
     };
     let bytes_max = u64::try_from(FLEET_COMMAND_BYTES_MAX).unwrap_or(u64::MAX);
     let mut line = Vec::new();
@@ -43,14 +41,11 @@ pub(super) fn print(answer: &FleetAnswer) -> Result<(), CommandFailure> {
     let line = line_of(answer)?;
     let mut output = io::stdout().lock();
     let written = output.write_all(&line).and_then(|()| output.flush());
-    written.map_err(|error| {
-        CommandFailure::lasting(format!("stdout: {error}; help: run the command again"))
-    })
+    written.map_err(|error| CommandFailure(format!("stdout: {error}; help: run the command again")))
 }
 
 fn line_of(answer: &FleetAnswer) -> Result<Vec<u8>, CommandFailure> {
-    let unfit =
-        |what: &str| CommandFailure::lasting(format!("answer: {what}; help: report this as a bug"));
+    let unfit = |what: &str| CommandFailure(format!("answer: {what}; help: report this as a bug"));
     let mut line = serde_json::to_vec(answer).map_err(|error| unfit(&error.to_string()))?;
     line.push(b'\n');
     if line.len() > FLEET_ANSWER_BYTES_MAX {
@@ -71,7 +66,7 @@ mod tests {
         assert_eq!(command.database, "postgres:///x");
         for text in [good.as_slice(), b"", b"\n", b"{}\n", b"{\"act\":\"status\",\"x\":1}\n"] {
             let answer = read(text).unwrap_err().into_answer();
-            let FleetAnswer::Failed { message, is_momentary: false } = answer else { panic!() };
+            let FleetAnswer::Failed { message } = answer else { panic!() };
             assert!(message.contains("; help: "), "{message}");
         }
         let long = vec![b' '; FLEET_COMMAND_BYTES_MAX + 1];

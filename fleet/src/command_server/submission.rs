@@ -53,14 +53,14 @@ fn document_id(document: &str) -> Result<(&str, RequestKind), CommandFailure> {
     if id.parse::<RequestId>().is_ok() {
         return Ok((id, RequestKind::Request));
     }
-    Err(CommandFailure::lasting(format!(
+    Err(CommandFailure(format!(
         "{}: not named by the id of a request or standing approval; help: name the file by its id",
         model::escape_line(document)
     )))
 }
 
 fn other_document(id: &str) -> CommandFailure {
-    CommandFailure::lasting(format!(
+    CommandFailure(format!(
         "{id}: the fleet has another document of this id; help: give the new document a new id"
     ))
 }

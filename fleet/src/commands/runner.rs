@@ -44,13 +44,9 @@ pub enum CommandError {
         /// The problem.
         problem: String,
     },
-    /// The program reported that the command failed.
-    Failed {
-        /// The object, the event, and `help:` with an action.
-        message: String,
-        /// True if another try can succeed.
-        is_momentary: bool,
-    },
+    /// The program reported that the command failed: the object, the event, and `help:` with an
+    /// action.
+    Failed(String),
 }
 
 impl fmt::Display for CommandError {
@@ -76,7 +72,7 @@ impl fmt::Display for CommandError {
                 "{}: {problem}; help: check that it has the version of toolexec",
                 program.display()
             ),
-            Self::Failed { message, .. } => f.write_str(message),
+            Self::Failed(message) => f.write_str(message),
         }
     }
 }
@@ -125,9 +121,7 @@ impl FleetProgram {
             self.unfit(&format!("answered what cannot be read: {error}"))
         };
         match answer.map_err(unfit)? {
-            FleetAnswer::Failed { message, is_momentary } => {
-                Err(CommandError::Failed { message, is_momentary })
-            }
+            FleetAnswer::Failed { message } => Err(CommandError::Failed(message)),
             answer => Ok(Some(answer)),
         }
     }

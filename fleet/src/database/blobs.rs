@@ -30,27 +30,40 @@ const BLOB: &str = "SELECT bytes FROM toolexec.blob WHERE sha256 = $1";
 const PART: &str = "SELECT data FROM toolexec.blob_part \
      WHERE sha256 = $1 AND part = $2 AND octet_length(data) <= 1048576";
 
-impl Database {
+/// The blobs of a database.
+pub(crate) trait BlobRows {
     /// Returns whether the database has a blob. It may have wrong bytes.
     ///
     /// # Errors
     /// [`DatabaseError`].
-    pub(crate) async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError> {
-        let name = sha256.to_string();
-        let rows = self.bound.query(GET, &self.client, BLOB, &[(&name, Type::TEXT)]).await?;
-        Ok(!rows.is_empty())
-    }
+    async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError>;
 
     /// Stores a blob under its digest, unless there is one. It is durable with the next row that is
     /// submitted or reported.
     ///
     /// # Errors
     /// [`DatabaseError`], also above 64 MiB.
-    pub(crate) async fn put_bytes(
+    async fn put_bytes(&mut self, sha256: &Sha256, bytes: &[u8]) -> Result<(), DatabaseError>;
+
+    /// Returns the bytes that are stored under a digest. The caller hashes them before any use.
+    ///
+    /// # Errors
+    /// [`DatabaseError`], also for more bytes than the limit.
+    async fn get_bytes(
         &mut self,
         sha256: &Sha256,
-        bytes: &[u8],
-    ) -> Result<(), DatabaseError> {
+        bytes_max: u64,
+    ) -> Result<Option<Vec<u8>>, DatabaseError>;
+}
+
+impl BlobRows for Database {
+    async fn has_bytes(&mut self, sha256: &Sha256) -> Result<bool, DatabaseError> {
+        let name = sha256.to_string();
+        let rows = self.bound.query(GET, &self.client, BLOB, &[(&name, Type::TEXT)]).await?;
+        Ok(!rows.is_empty())
+    }
+
+    async fn put_bytes(&mut self, sha256: &Sha256, bytes: &[u8]) -> Result<(), DatabaseError> {
         if bytes.len() > BLOB_BYTES_MAX {
             let bytes_max = u64::try_from(BLOB_BYTES_MAX).unwrap_or(u64::MAX);
             return Err(DatabaseError::TooLarge { sha256: sha256.to_string(), bytes_max });
@@ -58,27 +71,7 @@ impl Database {
         retried!(self.put_bytes_once(&sha256.to_string(), bytes))
     }
 
-    async fn put_bytes_once(&mut self, sha256: &str, bytes: &[u8]) -> Result<(), DatabaseError> {
-        let bound = self.bound.clone();
-        let transaction = bound.begin(PUT, &mut self.client).await?;
-        let client = transaction.client();
-        bound.run(PUT, client.batch_execute(COMMIT_LATER)).await?;
-        for (part, data) in (0_i32..).zip(bytes.chunks(PART_BYTES)) {
-            let values: SqlValues<'_> =
-                &[(&sha256, Type::TEXT), (&part, Type::INT4), (&data, Type::BYTEA)];
-            bound.execute(PUT, client, INSERT_PART, values).await?;
-        }
-        let length = bigint(u64::try_from(bytes.len()).unwrap_or(u64::MAX), "bytes")?;
-        let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&length, Type::INT8)];
-        bound.execute(PUT, client, INSERT_BLOB, values).await?;
-        bound.commit(PUT, transaction).await
-    }
-
-    /// Returns the bytes that are stored under a digest. The caller hashes them before any use.
-    ///
-    /// # Errors
-    /// [`DatabaseError`], also for more bytes than the limit.
-    pub(crate) async fn get_bytes(
+    async fn get_bytes(
         &mut self,
         sha256: &Sha256,
         bytes_max: u64,
@@ -111,5 +104,23 @@ impl Database {
             true => Ok(Some(bytes)),
             false => Err(DatabaseError::DamagedBlob { sha256: name }),
         }
+    }
+}
+
+impl Database {
+    async fn put_bytes_once(&mut self, sha256: &str, bytes: &[u8]) -> Result<(), DatabaseError> {
+        let bound = self.bound.clone();
+        let transaction = bound.begin(PUT, &mut self.client).await?;
+        let client = transaction.client();
+        bound.run(PUT, client.batch_execute(COMMIT_LATER)).await?;
+        for (part, data) in (0_i32..).zip(bytes.chunks(PART_BYTES)) {
+            let values: SqlValues<'_> =
+                &[(&sha256, Type::TEXT), (&part, Type::INT4), (&data, Type::BYTEA)];
+            bound.execute(PUT, client, INSERT_PART, values).await?;
+        }
+        let length = bigint(u64::try_from(bytes.len()).unwrap_or(u64::MAX), "bytes")?;
+        let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&length, Type::INT8)];
+        bound.execute(PUT, client, INSERT_BLOB, values).await?;
+        bound.commit(PUT, transaction).await
     }
 }

@@ -10,7 +10,7 @@ use super::connection::Database;
 use super::error::DatabaseError;
 use super::fault::cleaned;
 use super::host_model::{CheckpointRow, CosignatureRow};
-use super::row::{bigint, count, field, parsed};
+use super::row::{bigint, count, field, host_name};
 
 const PUT: &str = "post its checkpoint";
 const READ: &str = "read checkpoints";
@@ -43,13 +43,65 @@ const COSIGNATURES: &str = "SELECT witness, size, lines FROM toolexec.cosignatur
 const PUT_DISPUTE: &str = "INSERT INTO toolexec.dispute (host, witness, reason, note) \
      VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 
-impl Database {
+/// The rows of logs and their witnesses.
+pub(crate) trait WitnessRows {
     /// Posts the newest checkpoint of a host, with the body of add-checkpoint for each witness. A
     /// smaller one is posted too: the witnesses must see it.
     ///
     /// # Errors
     /// [`DatabaseError`].
-    pub(crate) async fn put_checkpoint(
+    async fn put_checkpoint(
+        &mut self,
+        host: &HostName,
+        size: u64,
+        note: &str,
+        proofs: &[(HostName, String)],
+    ) -> Result<(), DatabaseError>;
+
+    /// Returns the newest checkpoint of each other host.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    async fn checkpoints(
+        &mut self,
+        witness: &HostName,
+    ) -> Result<Vec<CheckpointRow>, DatabaseError>;
+
+    /// Posts a cosignature of this witness, unless it has cosigned a larger checkpoint.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    async fn put_cosignature(
+        &mut self,
+        host: &HostName,
+        witness: &HostName,
+        size: u64,
+        lines: &str,
+    ) -> Result<(), DatabaseError>;
+
+    /// Returns the newest cosignature of each witness of a host.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    async fn cosignatures(&mut self, host: &HostName)
+    -> Result<Vec<CosignatureRow>, DatabaseError>;
+
+    /// Posts that this witness saw a log which the host's checkpoint does not extend. From then on
+    /// the host claims and starts nothing.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    async fn put_dispute(
+        &mut self,
+        host: &HostName,
+        witness: &HostName,
+        reason: &str,
+        note: &str,
+    ) -> Result<(), DatabaseError>;
+}
+
+impl WitnessRows for Database {
+    async fn put_checkpoint(
         &mut self,
         host: &HostName,
         size: u64,
@@ -59,6 +111,62 @@ impl Database {
         retried!(self.put_checkpoint_once(host, size, note, proofs))
     }
 
+    async fn checkpoints(
+        &mut self,
+        witness: &HostName,
+    ) -> Result<Vec<CheckpointRow>, DatabaseError> {
+        let values: SqlValues<'_> = &[(&witness.as_str(), Type::TEXT)];
+        let rows = self.bound.query(READ, &self.client, CHECKPOINTS, values).await?;
+        rows.iter().map(read_checkpoint).collect()
+    }
+
+    async fn put_cosignature(
+        &mut self,
+        host: &HostName,
+        witness: &HostName,
+        size: u64,
+        lines: &str,
+    ) -> Result<(), DatabaseError> {
+        let size = bigint(size, "size")?;
+        let values: SqlValues<'_> = &[
+            (&host.as_str(), Type::TEXT),
+            (&witness.as_str(), Type::TEXT),
+            (&size, Type::INT8),
+            (&lines, Type::TEXT),
+        ];
+        self.bound.execute(COSIGN, &self.client, PUT_COSIGNATURE, values).await?;
+        Ok(())
+    }
+
+    async fn cosignatures(
+        &mut self,
+        host: &HostName,
+    ) -> Result<Vec<CosignatureRow>, DatabaseError> {
+        let values: SqlValues<'_> = &[(&host.as_str(), Type::TEXT)];
+        let rows = self.bound.query(READ, &self.client, COSIGNATURES, values).await?;
+        rows.iter().map(read_cosignature).collect()
+    }
+
+    async fn put_dispute(
+        &mut self,
+        host: &HostName,
+        witness: &HostName,
+        reason: &str,
+        note: &str,
+    ) -> Result<(), DatabaseError> {
+        let reason = cleaned(reason);
+        let values: SqlValues<'_> = &[
+            (&host.as_str(), Type::TEXT),
+            (&witness.as_str(), Type::TEXT),
+            (&reason, Type::TEXT),
+            (&note, Type::TEXT),
+        ];
+        self.bound.execute(DISPUTE, &self.client, PUT_DISPUTE, values).await?;
+        Ok(())
+    }
+}
+
+impl Database {
     async fn put_checkpoint_once(
         &mut self,
         host: &HostName,
@@ -84,82 +192,11 @@ impl Database {
         }
         bound.commit(PUT, transaction).await
     }
-
-    /// Returns the newest checkpoint of each other host.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
-    pub(crate) async fn checkpoints(
-        &mut self,
-        witness: &HostName,
-    ) -> Result<Vec<CheckpointRow>, DatabaseError> {
-        let values: SqlValues<'_> = &[(&witness.as_str(), Type::TEXT)];
-        let rows = self.bound.query(READ, &self.client, CHECKPOINTS, values).await?;
-        rows.iter().map(read_checkpoint).collect()
-    }
-
-    /// Posts a cosignature of this witness, unless it has cosigned a larger checkpoint.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
-    pub(crate) async fn put_cosignature(
-        &mut self,
-        host: &HostName,
-        witness: &HostName,
-        size: u64,
-        lines: &str,
-    ) -> Result<(), DatabaseError> {
-        let size = bigint(size, "size")?;
-        let values: SqlValues<'_> = &[
-            (&host.as_str(), Type::TEXT),
-            (&witness.as_str(), Type::TEXT),
-            (&size, Type::INT8),
-            (&lines, Type::TEXT),
-        ];
-        self.bound.execute(COSIGN, &self.client, PUT_COSIGNATURE, values).await?;
-        Ok(())
-    }
-
-    /// Returns the newest cosignature of each witness of a host.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
-    pub(crate) async fn cosignatures(
-        &mut self,
-        host: &HostName,
-    ) -> Result<Vec<CosignatureRow>, DatabaseError> {
-        let values: SqlValues<'_> = &[(&host.as_str(), Type::TEXT)];
-        let rows = self.bound.query(READ, &self.client, COSIGNATURES, values).await?;
-        rows.iter().map(read_cosignature).collect()
-    }
-
-    /// Posts that this witness saw a log which the host's checkpoint does not extend. From then on
-    /// the host claims and starts nothing.
-    ///
-    /// # Errors
-    /// [`DatabaseError`].
-    pub(crate) async fn put_dispute(
-        &mut self,
-        host: &HostName,
-        witness: &HostName,
-        reason: &str,
-        note: &str,
-    ) -> Result<(), DatabaseError> {
-        let reason = cleaned(reason);
-        let values: SqlValues<'_> = &[
-            (&host.as_str(), Type::TEXT),
-            (&witness.as_str(), Type::TEXT),
-            (&reason, Type::TEXT),
-            (&note, Type::TEXT),
-        ];
-        self.bound.execute(DISPUTE, &self.client, PUT_DISPUTE, values).await?;
-        Ok(())
-    }
 }
 
 fn read_checkpoint(row: &Row) -> Result<CheckpointRow, DatabaseError> {
     Ok(CheckpointRow {
-        host: parsed(row, "host", |host| HostName::parse(host).ok())?,
+        host: host_name(row, "host")?,
         size: count(row, "size")?,
         note: field(row, "note")?,
         body: field(row, "body")?,
@@ -169,7 +206,7 @@ fn read_checkpoint(row: &Row) -> Result<CheckpointRow, DatabaseError> {
 
 fn read_cosignature(row: &Row) -> Result<CosignatureRow, DatabaseError> {
     Ok(CosignatureRow {
-        witness: parsed(row, "witness", |witness| HostName::parse(witness).ok())?,
+        witness: host_name(row, "witness")?,
         size: count(row, "size")?,
         lines: field(row, "lines")?,
     })

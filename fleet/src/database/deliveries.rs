@@ -91,15 +91,8 @@ impl Database {
         let values: SqlValues<'_> =
             &[(&host, Type::TEXT), (&most, Type::INT8), (&waiting, Type::TEXT_ARRAY)];
         let additions = self.bound.query(ACT, &self.client, ADDITIONS, values).await?;
-        let mut found = Vec::new();
         let standing = standing.iter().map(sound_document);
-        for document in standing.chain(additions.iter().map(sound_addition)) {
-            match document {
-                Ok(document) => found.push(document),
-                Err(defect) => self.remember_defect(defect),
-            }
-        }
-        Ok(found)
+        Ok(self.keep_sound(standing.chain(additions.iter().map(sound_addition))))
     }
 
     /// Returns the additions to a document, the oldest first, at most this many, each as in
@@ -115,14 +108,22 @@ impl Database {
         let most = i64::from(count_max);
         let values: SqlValues<'_> = &[(&request, Type::TEXT), (&most, Type::INT8)];
         let rows = self.bound.query(ACT, &self.client, ADDITIONS_OF, values).await?;
-        let mut found = Vec::new();
-        for addition in rows.iter().map(sound_addition) {
-            match addition {
-                Ok(addition) => found.push(addition),
+        Ok(self.keep_sound(rows.iter().map(sound_addition)))
+    }
+
+    /// Returns the sound rows, and remembers the defects of the others.
+    fn keep_sound(
+        &mut self,
+        judged: impl Iterator<Item = Result<RequestRow, RowDefect>>,
+    ) -> Vec<RequestRow> {
+        let mut sound = Vec::new();
+        for row in judged {
+            match row {
+                Ok(row) => sound.push(row),
                 Err(defect) => self.remember_defect(defect),
             }
         }
-        Ok(found)
+        sound
     }
 
     /// Remembers that a host has placed a delivery.

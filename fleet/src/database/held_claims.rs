@@ -9,8 +9,8 @@ use super::connection::Database;
 use super::error::DatabaseError;
 use super::fault::cleaned;
 use super::host_model::Channel;
+use super::listing::stored_requests;
 use super::model::ClaimRow;
-use super::stored::state_columns;
 use super::sum::ClaimFacts;
 
 const GIVE_BACK: &str = "give a request back";
@@ -22,14 +22,8 @@ const RELEASE: &str = "UPDATE toolexec.claim \
      SET state = 'queued', host = NULL, epoch = epoch + 1, sum = $4 \
      WHERE request = $1 AND host = $2 AND epoch = $3 AND state = 'claimed'";
 
-const MINE: &str = concat!(
-    "SELECT ",
-    state_columns!(),
-    "FROM toolexec.claim c \
-     JOIN toolexec.request r ON r.id = c.request \
-     LEFT JOIN toolexec.start s ON s.request = c.request \
-     LEFT JOIN toolexec.result o ON o.request = c.request \
-     WHERE c.host = $1 AND c.state IN ('claimed', 'started', 'indeterminate') \
+const MINE: &str = stored_requests!(
+    "WHERE c.host = $1 AND c.state IN ('claimed', 'started', 'indeterminate') \
      ORDER BY c.submitted_at, c.request"
 );
 

@@ -66,8 +66,6 @@ pub(crate) struct BeatAnswer {
     pub(crate) disputed_by: Vec<(HostName, String)>,
     /// Requests that wait for a host.
     pub(crate) queued: u64,
-    /// Requests that this host has claimed and not started.
-    pub(crate) claimed: u64,
     /// Seconds since the last beat of each host, by the clock of the database.
     pub(crate) beat_age_sec: BTreeMap<String, f64>,
     /// Witnesses whose newest cosignature covers this host's last checkpoint.

@@ -9,7 +9,7 @@ use super::bound::SqlValues;
 use super::connection::Database;
 use super::error::DatabaseError;
 use super::host_model::BeatAnswer;
-use super::row::{count, field, parsed};
+use super::row::{count, field, host_name};
 
 const ACT: &str = "beat";
 
@@ -22,7 +22,6 @@ const FIGURES: &str = "SELECT \
          WHERE l.host = $1 AND (h.returned_at IS NULL OR h.returned_at <= l.declared_at)) \
          AS is_lost, \
      (SELECT count(*) FROM toolexec.claim WHERE state = 'queued') AS queued, \
-     (SELECT count(*) FROM toolexec.claim WHERE state = 'claimed' AND host = $1) AS claimed, \
      (SELECT count(*) FROM toolexec.cosignature o JOIN toolexec.checkpoint k ON k.host = o.host \
          WHERE o.host = $1 AND o.size >= k.size) AS witnesses";
 
@@ -58,7 +57,6 @@ impl Database {
             is_lost: field(figures, "is_lost")?,
             disputed_by: Vec::new(),
             queued: count(figures, "queued")?,
-            claimed: count(figures, "claimed")?,
             beat_age_sec: BTreeMap::new(),
             witnesses: count(figures, "witnesses")?,
             disputed: Vec::new(),
@@ -68,7 +66,7 @@ impl Database {
         }
         for row in &disputes {
             let (disputed, witness): (String, _) =
-                (field(row, "host")?, parsed(row, "witness", |it| HostName::parse(it).ok())?);
+                (field(row, "host")?, host_name(row, "witness")?);
             if disputed == name {
                 answer.disputed_by.push((witness, field(row, "reason")?));
             }

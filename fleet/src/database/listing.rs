@@ -12,7 +12,7 @@ use super::stored::StoredRequest;
 
 const ACT: &str = "read requests";
 
-/// The rows of documents, with a condition, an order and a limit.
+/// All rows of requests, with a condition, an order and a limit.
 macro_rules! stored_requests {
     ($rest:literal) => {
         concat!(

@@ -8,8 +8,8 @@ use super::claim_rows::{JudgedClaims, write_claims};
 use super::connection::Database;
 use super::error::DatabaseError;
 use super::host_model::{Channel, LostAnswer, LostRow};
+use super::listing::stored_requests;
 use super::model::RowDefect;
-use super::stored::state_columns;
 use super::sum::ClaimFacts;
 
 const ACT: &str = "declare a host lost";
@@ -21,15 +21,8 @@ const INSERT_LOST: &str =
 /// sees the order. Locks of rows would miss the inserted row of a local start.
 const LOCK: &str = "LOCK TABLE toolexec.claim IN SHARE ROW EXCLUSIVE MODE";
 
-const OPEN: &str = concat!(
-    "SELECT ",
-    state_columns!(),
-    "FROM toolexec.claim c \
-     JOIN toolexec.request r ON r.id = c.request \
-     LEFT JOIN toolexec.start s ON s.request = c.request \
-     LEFT JOIN toolexec.result o ON o.request = c.request \
-     WHERE c.host = $1 AND c.state IN ('claimed', 'started') ORDER BY c.request"
-);
+const OPEN: &str =
+    stored_requests!("WHERE c.host = $1 AND c.state IN ('claimed', 'started') ORDER BY c.request");
 
 impl Database {
     /// Declares a host lost. Its started requests become indeterminate, and its claimed ones wait

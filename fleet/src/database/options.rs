@@ -13,8 +13,6 @@ model::closed_set! {
     }
 }
 
-model::deserialize_closed_set!(SynchronousCommit);
-
 /// The way to a database.
 #[derive(Clone, Debug)]
 pub(crate) struct DatabaseOptions {

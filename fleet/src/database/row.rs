@@ -1,5 +1,6 @@
 //! Reads columns. A value that no program of the fleet writes is an error with the column's name.
 
+use fleet::model::HostName;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 
@@ -27,6 +28,11 @@ pub(super) fn parsed<T>(
 ) -> Result<T, DatabaseError> {
     let text: &str = field(row, column)?;
     parse(text).ok_or(DatabaseError::Value { column })
+}
+
+/// Reads the name of a host.
+pub(super) fn host_name(row: &Row, column: &'static str) -> Result<HostName, DatabaseError> {
+    parsed(row, column, |text| HostName::parse(text).ok())
 }
 
 /// Converts a size or a count for a column of the type `bigint`.

@@ -8,7 +8,7 @@ use super::bound::{SqlValues, StatementBound, retried};
 use super::connection::Database;
 use super::error::DatabaseError;
 use super::host_model::{FleetIdentity, Initialised};
-use super::row::{field, parsed};
+use super::row::{field, host_name};
 
 /// The migrations in order. The version of the tables is the number of the last one.
 static MIGRATIONS: [&str; 3] = [
@@ -133,7 +133,7 @@ async fn read_identity(
     client: &Client,
 ) -> Result<(FleetIdentity, i32), DatabaseError> {
     let row = one(bound.query(act, client, FLEET, &[]).await?)?;
-    let fleet = parsed(&row, "name", |name| HostName::parse(name).ok())?;
+    let fleet = host_name(&row, "name")?;
     let identity = FleetIdentity { fleet, fleet_id: field(&row, "fleet_id")? };
     Ok((identity, field(&row, "schema_version")?))
 }

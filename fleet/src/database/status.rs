@@ -11,7 +11,7 @@ use super::connection::Database;
 use super::error::DatabaseError;
 use super::host_model::FleetIdentity;
 use super::listing::stored_requests;
-use super::row::{count, field, parsed};
+use super::row::{count, field, host_name, parsed};
 use super::stored::StoredRequest;
 
 const ACT: &str = "read the state of the fleet";
@@ -65,18 +65,18 @@ impl Database {
         let rows = self.bound.query(ACT, &self.client, HOSTS, &[]).await?;
         let mut witnesses: BTreeMap<String, Vec<HostName>> = BTreeMap::new();
         for row in &self.bound.query(ACT, &self.client, WITNESSES, &[]).await? {
-            let witness = parsed(row, "witness", |it| HostName::parse(it).ok())?;
+            let witness = host_name(row, "witness")?;
             witnesses.entry(field(row, "host")?).or_default().push(witness);
         }
         let mut disputes: BTreeMap<String, Vec<(HostName, String)>> = BTreeMap::new();
         for row in &self.bound.query(ACT, &self.client, DISPUTES, &[]).await? {
-            let witness = parsed(row, "witness", |it| HostName::parse(it).ok())?;
+            let witness = host_name(row, "witness")?;
             let dispute = (witness, field(row, "reason")?);
             disputes.entry(field(row, "host")?).or_default().push(dispute);
         }
         let mut hosts = Vec::new();
         for row in &rows {
-            let host = parsed(row, "name", |it| HostName::parse(it).ok())?;
+            let host = host_name(row, "name")?;
             let labels: Vec<String> = field(row, "labels")?;
             let log_size: Option<i64> = field(row, "log_size")?;
             hosts.push(FleetHostStatus {

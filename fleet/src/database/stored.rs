@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::error::DatabaseError;
 use super::model::{RequestKind, RequestRow, ResultRow, RowDefect};
-use super::row::{count, field, parsed};
+use super::row::{count, field, host_name, parsed};
 use super::sum::{ClaimFacts, StartFacts, request_sum, result_sum};
 
 /// The columns of a document.
@@ -220,7 +220,7 @@ fn read_result(row: &Row) -> Result<Option<Summed<ResultRow>>, DatabaseError> {
     let facts = ResultRow {
         request,
         document_sha256: field(row, "o_document")?,
-        host: parsed(row, "o_host", |host| HostName::parse(host).ok())?,
+        host: host_name(row, "o_host")?,
         epoch: Some(field(row, "o_epoch")?),
         result_id: field(row, "o_result_id")?,
         outcome: field(row, "o_outcome")?,

@@ -12,7 +12,7 @@ use super::error::DatabaseError;
 use super::host_model::Channel;
 use super::model::{RequestKind, RequestRow, RowDefect, SubmitRowAnswer};
 use super::row::{bigint, field};
-use super::stored::{read_request, request_columns};
+use super::stored::{CHANGED, read_request, request_columns};
 use super::sum::{ClaimFacts, addition_sum, request_sum};
 
 const ACT: &str = "submit";
@@ -129,8 +129,8 @@ async fn add(
     let found = rows.first().ok_or_else(|| DatabaseError::conflict(ACT))?;
     let known = read_request(found)?;
     if request_sum(&known) != field::<String>(found, "r_sum")? {
-        let (request, fault) = (known.id, "its sum does not match its fields");
-        return Err(RowDefect { table: "request", request, fault }.into());
+        let (table, request, fault) = ("request", known.id, CHANGED);
+        return Err(RowDefect { table, request, fault }.into());
     }
     if known.document_sha256 != row.document_sha256 {
         return Ok(SubmitRowAnswer::OtherDocument);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use records::HostKeyError;
 use spool::{SpoolError, io_text};
+use tokio::task::JoinError;
 
 use crate::database::DatabaseError;
 
@@ -37,7 +38,7 @@ pub(crate) enum WitnessError {
     /// The database failed.
     Database(DatabaseError),
     /// The agent ends.
-    Ended(String),
+    Ended(JoinError),
 }
 
 impl fmt::Display for WitnessError {
@@ -77,5 +78,11 @@ impl std::error::Error for WitnessError {}
 impl From<DatabaseError> for WitnessError {
     fn from(error: DatabaseError) -> Self {
         Self::Database(error)
+    }
+}
+
+impl From<JoinError> for WitnessError {
+    fn from(error: JoinError) -> Self {
+        Self::Ended(error)
     }
 }

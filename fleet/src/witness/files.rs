@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use fleet::model::HostName;
 use records::log::WitnessedLog;
-use spool::{replace_unchanged, write_new_file};
+use spool::write_or_replace;
 
 use super::error::WitnessError;
 
@@ -87,11 +87,8 @@ impl WitnessFiles {
         now: &KeptCheckpoint,
     ) -> Result<(), WitnessError> {
         let path = self.witnessed.join(host.as_str());
-        let written = match before {
-            Some(before) => replace_unchanged(&path, before.text.as_bytes(), now.text.as_bytes()),
-            None => write_new_file(&path, now.text.as_bytes()),
-        };
-        written.map_err(WitnessError::Write)
+        let known = before.map(|before| before.text.as_bytes());
+        write_or_replace(&path, known, now.text.as_bytes()).map_err(WitnessError::Write)
     }
 
     /// Stores a verified checkpoint of this host's log, unless a larger one of the witness is
@@ -103,13 +100,14 @@ impl WitnessFiles {
     ) -> Result<(), WitnessError> {
         let path = self.cosigned.join(witness.as_str());
         let size = |note: &str| WitnessedLog::of_kept(note).map(|log| log.size());
-        let written = match read(&path)? {
-            // A text that is not a checkpoint has no size, and is replaced.
-            Some(before) if before == note || size(&before) > size(note) => return Ok(()),
-            Some(before) => replace_unchanged(&path, before.as_bytes(), note.as_bytes()),
-            None => write_new_file(&path, note.as_bytes()),
-        };
-        written.map_err(WitnessError::Write)
+        let before = read(&path)?;
+        // A text that is not a checkpoint has no size, and is replaced.
+        let is_kept = |before: &str| before == note || size(before) > size(note);
+        if before.as_deref().is_some_and(is_kept) {
+            return Ok(());
+        }
+        let known = before.as_deref().map(str::as_bytes);
+        write_or_replace(&path, known, note.as_bytes()).map_err(WitnessError::Write)
     }
 }
 

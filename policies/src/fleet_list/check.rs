@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Sha256, escape_line, is_host_name};
+use model::{escape_line, is_host_name};
 
 use super::model::{FLEET_LIST_BYTES_MAX, FleetList, FleetListHost};
 use super::raw::{RawFleetHost, RawFleetList};
@@ -37,7 +37,7 @@ impl FleetList {
         let form: RawFleetList = translate::read(text, origin, SHOW_ADVICE)?;
         let problems = Problems::new(text, origin);
         let mut check = FleetListCheck { problems, seen: SeenFleetNames::default() };
-        let list = check.list(form, Sha256::of(bytes));
+        let list = check.list(form);
         check.problems.verdict(list)
     }
 }
@@ -62,7 +62,7 @@ struct FleetListCheck<'t> {
 }
 
 impl FleetListCheck<'_> {
-    fn list(&mut self, form: RawFleetList, sha256: Sha256) -> FleetList {
+    fn list(&mut self, form: RawFleetList) -> FleetList {
         let RawFleetList { fleet, fleet_id, serial, hosts } = form;
         if !is_host_name(&fleet) {
             let what = format!("`{}` is not a name", escape_line(&fleet));
@@ -87,7 +87,7 @@ impl FleetListCheck<'_> {
             let what = format!("`{name}` is the name of a host and a label");
             self.problems.add(HOSTS, what, "rename the label");
         }
-        FleetList { fleet, fleet_id, serial: serial.0, hosts, sha256 }
+        FleetList { fleet, fleet_id, serial: serial.0, hosts }
     }
 
     fn host(&mut self, form: RawFleetHost) -> FleetListHost {
@@ -101,7 +101,7 @@ impl FleetListCheck<'_> {
             self.add(&name, "appears twice", "keep one of them");
         }
         self.labels(&name, &labels);
-        let fingerprints = self.record_keys(&name, &record_keys);
+        self.record_keys(&name, &record_keys);
         if retired_log_keys.len() > KEYS_MAX {
             let what = format!("more than {KEYS_MAX} retired_log_keys");
             self.add(&name, &what, "remove the oldest");
@@ -110,15 +110,7 @@ impl FleetListCheck<'_> {
             self.log_key(&name, key);
         }
         self.witness_key(&name, &witness_key);
-        FleetListHost {
-            name,
-            labels,
-            record_keys,
-            fingerprints,
-            log_key,
-            retired_log_keys,
-            witness_key,
-        }
+        FleetListHost { name, labels, record_keys, log_key, retired_log_keys, witness_key }
     }
 
     /// Adds a problem of one host.
@@ -142,24 +134,18 @@ impl FleetListCheck<'_> {
         }
     }
 
-    /// Returns the fingerprints of the keys.
-    fn record_keys(&mut self, host: &str, lines: &[String]) -> Vec<String> {
+    fn record_keys(&mut self, host: &str, lines: &[String]) {
         if lines.is_empty() || lines.len() > KEYS_MAX {
             let what = format!("{} record_keys, not 1 to {KEYS_MAX}", lines.len());
             let advice = "copy the lines of `toolexec keys show --format allowed-signers`";
             self.add(host, &what, advice);
         }
-        let mut fingerprints = Vec::new();
         for line in lines {
             match fingerprint(line) {
-                Ok(fingerprint) => {
-                    self.key_of_one_host(host, "record key", &fingerprint);
-                    fingerprints.push(fingerprint);
-                }
+                Ok(fingerprint) => self.key_of_one_host(host, "record key", &fingerprint),
                 Err((what, advice)) => self.add(host, &format!("record key: {what}"), advice),
             }
         }
-        fingerprints
     }
 
     fn log_key(&mut self, host: &str, line: &str) {

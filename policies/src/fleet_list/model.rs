@@ -1,8 +1,6 @@
 //! The checked fleet list. A [`FleetList`] must never exist otherwise. It proves nothing about its
 //! author: see [`SignedFleetList`](super::SignedFleetList).
 
-use model::Sha256;
-
 /// The maximum size of a fleet list in bytes.
 pub const FLEET_LIST_BYTES_MAX: usize = 1024 * 1024;
 
@@ -13,7 +11,6 @@ pub struct FleetList {
     pub(super) fleet_id: String,
     pub(super) serial: u64,
     pub(super) hosts: Vec<FleetListHost>,
-    pub(super) sha256: Sha256,
 }
 
 /// One host of a fleet list.
@@ -22,8 +19,6 @@ pub struct FleetListHost {
     pub(super) name: String,
     pub(super) labels: Vec<String>,
     pub(super) record_keys: Vec<String>,
-    /// The fingerprints of the record keys, in the same order.
-    pub(super) fingerprints: Vec<String>,
     pub(super) log_key: String,
     pub(super) retired_log_keys: Vec<String>,
     pub(super) witness_key: String,
@@ -59,18 +54,6 @@ impl FleetList {
     pub fn host(&self, name: &str) -> Option<&FleetListHost> {
         self.hosts.iter().find(|host| host.name == name)
     }
-
-    /// Returns the host whose records the key with this fingerprint, `SHA256:…`, signs.
-    #[must_use]
-    pub fn host_of_record_key(&self, fingerprint: &str) -> Option<&FleetListHost> {
-        self.hosts.iter().find(|host| host.fingerprints.iter().any(|it| it == fingerprint))
-    }
-
-    /// Returns the digest of the file's bytes.
-    #[must_use]
-    pub fn sha256(&self) -> Sha256 {
-        self.sha256
-    }
 }
 
 impl FleetListHost {
@@ -84,12 +67,6 @@ impl FleetListHost {
     #[must_use]
     pub fn labels(&self) -> &[String] {
         &self.labels
-    }
-
-    /// Returns whether a request with this `x-audience` is for this host.
-    #[must_use]
-    pub fn is_named_by(&self, audience: &str) -> bool {
-        self.name == audience || self.labels.iter().any(|label| label == audience)
     }
 
     /// Returns the keys of its records, each a line of `allowed_signers`.

@@ -1,6 +1,7 @@
 //! A fleet list with the signature of an operator.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use model::UtcTime;
 
@@ -42,6 +43,14 @@ impl fmt::Display for FleetListError {
 impl std::error::Error for FleetListError {}
 
 impl SignedFleetList {
+    /// Returns the path of the signature of a list: beside it, with the suffix `.sig`.
+    #[must_use]
+    pub fn signature_path(list: &Path) -> PathBuf {
+        let mut path = list.as_os_str().to_owned();
+        path.push(".sig");
+        path.into()
+    }
+
     /// Reads a fleet list and checks that its signature counts now. Messages call it `origin`.
     ///
     /// # Errors

@@ -67,12 +67,16 @@ fn a_list_is_read_with_hosts_labels_and_keys() {
     let names: Vec<&str> = list.hosts().iter().map(FleetListHost::name).collect();
     assert_eq!(names, ["host-a", "host-b"]);
     let host = list.host("host-a").unwrap();
-    assert!(["host-a", "gpu", "eu-west"].iter().all(|it| host.is_named_by(it)));
-    assert!(!host.is_named_by("host-b"));
-    assert_eq!(list.host_of_record_key(&fingerprint(4)).unwrap().name(), "host-b");
-    assert_eq!(list.host_of_record_key(&fingerprint(5)), None);
+    assert_eq!(host.labels(), ["gpu", "eu-west"]);
+    assert_eq!(host.record_keys(), [format!("tool-exec {}", public(3))]);
     assert_eq!(host.log_key(), "host-a+0123abcd+AR3");
     assert_eq!(host.retired_log_keys(), &[] as &[String]);
+}
+
+#[test]
+fn the_signature_is_beside_the_list() {
+    let path = SignedFleetList::signature_path("/etc/fleet.yaml".as_ref());
+    assert_eq!(path.to_str(), Some("/etc/fleet.yaml.sig"));
 }
 
 #[test]

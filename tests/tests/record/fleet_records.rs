@@ -140,7 +140,7 @@ case $line in
 *'"show"'*) cat "HOME/request" ;;
 *) into=$(printf '%s' "$line" | sed -n 's/.*"into":"\([^"]*\)".*/\1/p')
    cp -r "RECORD" "$into"
-   echo '{"fetched":{"directory":"'"$into/RESULT"'","host":"host-a","left_out":["artifacts/big"]}}' ;;
+   echo '{"fetched":{"directory":"'"$into/RESULT"'","left_out":["artifacts/big"]}}' ;;
 esac
 "#;
 

@@ -12,7 +12,6 @@ fn answer() -> BeatAnswer {
         is_lost: false,
         disputed_by: Vec::new(),
         queued: 3,
-        claimed: 1,
         beat_age_sec: BTreeMap::from([("host-b".to_owned(), 1.5)]),
         witnesses: 1,
         disputed: Vec::new(),

@@ -12,8 +12,7 @@ use model::Sha256;
 
 use crate::bytes::files::open_directory;
 use crate::bytes::folder::{FolderTarPlan, FolderTarStream};
-use crate::bytes::model::BlobRows;
-use crate::database::DatabaseError;
+use crate::database::{BlobRows, DatabaseError};
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 

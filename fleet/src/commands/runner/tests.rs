@@ -90,12 +90,10 @@ fn the_command_is_one_line_and_answers_are_read_in_turn() {
 
 #[test]
 fn a_failure_is_an_error_with_its_message() {
-    let failed = r#"{"failed":{"message":"database: away; help: wait","is_momentary":true}}"#;
+    let failed = r#"{"failed":{"message":"database: away; help: wait"}}"#;
     let fake = FakeProgram::new(&format!("echo '{failed}'"));
     match fake.start(&command(FleetAct::Status)).next_answer().unwrap_err() {
-        CommandError::Failed { message, is_momentary: true } => {
-            assert_eq!(message, "database: away; help: wait");
-        }
+        CommandError::Failed(message) => assert_eq!(message, "database: away; help: wait"),
         other => panic!("{other:?}"),
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use fleet::model::HostName;
 
-use crate::database::{CheckpointRow, CosignatureRow, DatabaseError};
-use crate::witness::model::WitnessRows;
+use crate::database::{CheckpointRow, CosignatureRow, DatabaseError, WitnessRows};
 
 /// The rows, under the conditions of the statements.
 #[derive(Clone, Default)]

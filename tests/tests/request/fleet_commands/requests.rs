@@ -129,7 +129,6 @@ fn show_prints_a_request_without_a_record() {
 fn a_failure_is_reported_with_its_help() {
     let failed = json!({ "failed": {
         "message": "database db.example: connection refused; help: start it",
-        "is_momentary": true,
     }});
     let fleet = FleetBench::new(&[&[failed], &[ended(REQUEST, "ok", 0)]]);
     let output = fleet.run(&["list", "--fleet", URL]);

@@ -107,7 +107,7 @@ fn fetch(
     client: &FleetClient,
 ) -> Result<(PublishedResult, Vec<String>), Failure> {
     let act = FleetAct::Fetch { request: request.request.clone(), into: into.clone() };
-    let FleetAnswer::Fetched { directory, left_out, .. } = client.one(act)? else {
+    let FleetAnswer::Fetched { directory, left_out } = client.one(act)? else {
         return Err(client.unexpected());
     };
     // The answer names the directory; the result must be below the one that was asked for.
