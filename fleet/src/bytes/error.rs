@@ -140,16 +140,6 @@ impl ByteStoreError {
         move |error| Self::Io { path, act, error: error.into() }
     }
 
-    /// Returns whether the same call can succeed later, without a change of the bytes.
-    pub(crate) fn is_momentary(&self) -> bool {
-        match self {
-            Self::Database(error) => error.is_momentary(),
-            Self::Spool(error) => error.is_momentary(),
-            Self::Store { .. } | Self::Io { .. } | Self::Changed { .. } => true,
-            _ => false,
-        }
-    }
-
     /// Returns whether the bytes themselves are wrong or absent. Then this host can never use them,
     /// unless its configuration names another store.
     pub(crate) fn is_defect(&self) -> bool {

@@ -46,10 +46,10 @@ fn a_text_of_a_store_is_shortened() {
 fn wrong_bytes_are_a_defect_and_an_unreachable_store_is_not() {
     let sha256 = Sha256::of(b"");
     let wrong = ByteStoreError::Wrong { sha256, found: sha256, store: "s".to_owned() };
-    assert!(wrong.is_defect() && !wrong.is_momentary());
+    assert!(wrong.is_defect());
     let silent =
         ByteStoreError::Store { store: "s".to_owned(), act: "fetch", problem: String::new() };
-    assert!(!silent.is_defect() && silent.is_momentary());
+    assert!(!silent.is_defect());
     let large = ByteStoreError::TooLarge { name: "n".to_owned(), bytes_max: 64 };
     assert!(!large.is_defect() && large.to_string().contains("--store"), "{large}");
 }

@@ -135,7 +135,7 @@ async fn a_blob_with_other_bytes_is_found_before_it_is_used() {
                 _ => bytes.push(0),
             }
             let error = unpack_error(&scene, &packed, &ByteStore::Database, wrong).await;
-            assert!(error.is_defect() && !error.is_momentary(), "{act} {sha256}: {error}");
+            assert!(error.is_defect(), "{act} {sha256}: {error}");
         }
         let mut less = rows.clone();
         less.blobs.remove(&sha256);
