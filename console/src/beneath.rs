@@ -6,7 +6,8 @@ use std::io::{self, Read as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat, openat2};
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use spool::open_beneath;
 
 /// Opens a directory. A symbolic link in its place could be an attack and is refused.
 ///
@@ -22,13 +23,7 @@ pub(crate) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
 /// # Errors
 /// It is missing, unreadable, behind a link, or not a regular file.
 pub(crate) fn open_file(directory: impl AsFd, path: &str) -> io::Result<File> {
-    let resolve = ResolveFlags::BENEATH
-        | ResolveFlags::NO_SYMLINKS
-        | ResolveFlags::NO_MAGICLINKS
-        | ResolveFlags::NO_XDEV;
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = File::from(openat2(directory, path, flags, Mode::empty(), resolve)?);
+    let file = File::from(open_beneath(directory, path, OFlags::RDONLY)?);
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),

@@ -18,13 +18,12 @@ use rustix::fs::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use spool::SignedActionAnswer;
+use spool::{SignedActionAnswer, random_bytes};
 
 use crate::beneath::read_file;
 use crate::documents::unreadable;
 use crate::json_api::{ApiError, read_json};
 use crate::page_error::PageError;
-use crate::random::random_bytes;
 use crate::state::{ConsoleState, WorkKind, blocking_as};
 
 /// Limit of actions that wait for the daemon.

@@ -14,10 +14,9 @@ use policies::{
     ActionDocument, ActionTarget, BATCH_REQUESTS_MAX, SignedActionKind, SignedActionTerms,
 };
 use serde::{Deserialize, Serialize};
-use spool::published_policy;
+use spool::{clock, published_policy};
 use validator::{Draft, FileLocation, OneLine, OwnerUid, Severity, StandingApproval, Violation};
 
-use crate::clock;
 use crate::json_api::{ApiError, read_json};
 use crate::origin::ConsoleOrigin;
 use crate::state::{ConsoleState, WorkKind, blocking_as};

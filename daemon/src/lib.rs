@@ -74,6 +74,6 @@ pub use recovery::{RecoverySummary, is_publishable, was_begun};
 pub use runtimes::{BackendScope, program_of};
 pub use scheduler::{DaemonService, LoopConfig};
 pub use state::{Daemon, DaemonParts};
-pub use status::{ProgressObserver, service_manager};
+pub use status::ProgressObserver;
 pub use system::{boot_id, group_id, user_id, user_name};
 pub use trust_store::{HostTrustStore, TrustFileOwners, TrustFiles};

@@ -1,22 +1,15 @@
 //! The pipeline's only access to the clock, the time zone, random numbers and the user database.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use jiff::tz::{Dst, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
-use model::{ClaimId, UtcTime};
+use model::ClaimId;
 use nix::unistd::{Group, Uid, User};
 use policies::StandardTime;
 use records::log::entry::BootId;
-use rustix::rand::{GetRandomFlags, getrandom};
+pub(crate) use spool::clock::now;
+use spool::random_bytes;
 
 use crate::model::DaemonError;
-
-/// Returns the wall clock in whole seconds.
-pub(crate) fn now() -> UtcTime {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
-}
 
 /// Returns the kernel's boot id; a container may hide it.
 pub fn boot_id() -> Option<BootId> {
@@ -34,13 +27,8 @@ pub(crate) fn standard_time() -> StandardTime {
 }
 
 pub(crate) fn new_claim_id() -> Result<ClaimId, DaemonError> {
-    let mut bytes = [0; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())
-            .map_err(|errno| DaemonError::System("random numbers", errno.into()))?;
-    }
-    Ok(ClaimId::from_random(bytes))
+    let drawn = random_bytes().map_err(|error| DaemonError::System("random numbers", error))?;
+    Ok(ClaimId::from_random(drawn))
 }
 
 /// Returns the login name of a user id, if the host knows one.

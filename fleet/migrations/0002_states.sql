@@ -179,7 +179,8 @@ BEGIN
         WHEN 'claimed to ended' THEN is_mine AND stays
         WHEN 'started to ended' THEN is_mine AND stays
         WHEN 'indeterminate to ended' THEN is_mine AND stays
-        WHEN 'started to indeterminate' THEN is_lost AND stays
+        -- An operator declares the host lost, or the host has lost the record.
+        WHEN 'started to indeterminate' THEN (is_mine OR is_lost) AND stays
         ELSE false
     END) THEN
         RAISE EXCEPTION 'the claim of % does not change from %', OLD.request, change

@@ -33,8 +33,10 @@ mod submission_files;
 mod tests;
 mod unpack;
 
-pub(crate) use self::model::{PackedResult, PackedSubmission, UnpackedSubmission};
+pub(crate) use self::model::{
+    PackedResult, PackedSubmission, UnpackedSignatures, UnpackedSubmission,
+};
 pub(crate) use byte_store::ByteStore;
 pub(crate) use error::ByteStoreError;
 pub(crate) use pack::{pack_result, pack_submission};
-pub(crate) use unpack::{unpack_result, unpack_submission};
+pub(crate) use unpack::{unpack_result, unpack_signatures, unpack_submission};

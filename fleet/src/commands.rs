@@ -177,12 +177,24 @@ pub struct FleetHostStatus {
     pub claimed: u64,
     /// Its requests that are started and not ended.
     pub started: u64,
+    /// The newest order that declares it lost, unless it has returned since.
+    pub lost: Option<FleetLostStatus>,
     /// The size of its log at its last checkpoint.
     pub log_size: Option<u64>,
     /// The witnesses that cosigned that checkpoint, or a later one.
     pub witnesses: Vec<HostName>,
     /// The witnesses that saw a log which this one does not extend, with their reasons.
     pub disputes: Vec<(HostName, String)>,
+}
+
+/// An order that declares a host lost, as the database has it. Its signature is not checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FleetLostStatus {
+    /// The signed text (`policies::FleetLostOrder`).
+    pub order: String,
+    /// Its SSH signature.
+    pub signature: String,
 }
 
 /// One request as the database has it.

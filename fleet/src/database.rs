@@ -28,6 +28,7 @@ mod host_model;
 mod hosts;
 mod listing;
 mod lost;
+mod lost_orders;
 mod model;
 mod notices;
 mod options;
@@ -55,6 +56,7 @@ pub(crate) use self::error::DatabaseError;
 pub(crate) use self::host_model::{
     BeatAnswer, Channel, CheckpointRow, CosignatureRow, FleetIdentity, LostRow,
 };
+pub(crate) use self::lost_orders::LostOrderTrust;
 pub(crate) use self::model::{
     ClaimAsk, ClaimRow, ReportAnswer, RequestKind, RequestRow, ResultRow, StartDecision, StartRow,
     SubmitRowAnswer,

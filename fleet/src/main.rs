@@ -19,15 +19,13 @@
 mod agent;
 mod blocking;
 mod bytes;
-mod clock;
 mod command_server;
 mod confine;
 mod database;
+mod foreign_text;
 mod logging;
 mod options;
 mod program;
-mod random;
-mod service_notifier;
 mod witness;
 
 fn main() -> std::process::ExitCode {

@@ -75,7 +75,7 @@ model::closed_set! {
         Started = "started",
         /// Its record is in the database.
         Ended = "ended",
-        /// Its host is lost after the start, as an operator has declared.
+        /// An operator declared its host lost after the start, or the host has lost its record.
         Indeterminate = "indeterminate",
     }
 }

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use fleet::model::HostName;
 use policies::FleetList;
 use records::log::{LogOrigin, WitnessSigner};
+use spool::clock;
 
 use self::files::WitnessFiles;
 use self::hosts::{WitnessHosts, unreadable_key};
@@ -37,7 +38,6 @@ use self::model::WitnessFaults;
 use self::own_log::OwnLog;
 use self::suspects::SuspectLogs;
 use crate::blocking::blocking;
-use crate::clock;
 use crate::database::{CosignatureRow, WitnessRows};
 
 pub(crate) use self::error::WitnessError;

@@ -69,8 +69,9 @@ pub use evidence::{
     StandingEvidence, SubmissionOrigin,
 };
 pub use fleet_list::{
-    CountedFleetLostOrder, FLEET_LIST_BYTES_MAX, FleetList, FleetListError, FleetListHost,
-    FleetLostOrder, FleetLostOrderError, FleetSignatureError, SignedFleetList,
+    CountedFleetLostOrder, FLEET_LIST_BYTES_MAX, FLEET_LIST_SERIAL_BYTES_MAX, FleetList,
+    FleetListError, FleetListHost, FleetListSerial, FleetListSerialError, FleetLostOrder,
+    FleetLostOrderError, FleetSignatureError, SignedFleetList,
 };
 pub use grant::RunGrant;
 pub use hosts::{GrantedHost, GrantedNetwork};

@@ -17,9 +17,9 @@ use crate::permissions::{
     PermissionRequestId, PermissionSource, ToolFinding, ToolName, Traceparent,
 };
 use crate::{
-    AllowedSigners, EntitlementError, FleetListError, FleetLostOrderError, FleetSignatureError,
-    KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError, SignedActionError,
-    SignedActionKind, SignerKeyError, WebauthnProblem,
+    AllowedSigners, EntitlementError, FleetListError, FleetListSerialError, FleetLostOrderError,
+    FleetSignatureError, KeyKind, PolicyError, PolicyProblem, RevokedKeys, SignatureError,
+    SignedActionError, SignedActionKind, SignerKeyError, WebauthnProblem,
 };
 
 fn tool() -> ToolName {
@@ -206,8 +206,10 @@ fn of_fleets() -> Vec<Named> {
             Form(PolicyError::one("fleet.yaml", problem)),
             Signature { origin: "fleet.yaml".to_owned(), problem: key() },
         ),
+        every!(FleetListSerialError: Unreadable, Older { found: 6, seen: 7 }),
         every!(FleetLostOrderError:
             Line { line: 2, form: "host NAME" },
+            Host { found: "host-b".to_owned() },
             Fleet { found: "0b1c2d3e".to_owned() },
             Time(time()),
             Signature(key()),

@@ -14,7 +14,8 @@ use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat, renameat_with, statat,
     unlinkat,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::random::random_bytes;
 
 /// A file that does not have its final name yet. Dropping it removes it.
 pub(crate) struct AtomicFile {
@@ -148,9 +149,7 @@ pub(crate) fn hidden_sibling(target: &Path) -> io::Result<PathBuf> {
 }
 
 fn hidden_name(name: &OsStr) -> io::Result<OsString> {
-    let mut random = [0_u8; 16];
-    // So few bytes are returned whole or not at all (getrandom(2)).
-    getrandom(&mut random, GetRandomFlags::empty())?;
+    let random = random_bytes::<16>()?;
     let mut hidden = format!(".{}.new-", name.to_string_lossy());
     for byte in random {
         // Writing to a string cannot fail.

@@ -10,7 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub(crate) use removal::{remove_tree, try_remove_tree};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, SeekFrom, Stat, fstat, openat2, seek};
+use rustix::fs::{FileType, SeekFrom, Stat, fstat, seek};
+pub(crate) use trees::open_beneath;
 
 use crate::error::SpoolError;
 
@@ -113,18 +114,4 @@ pub(crate) fn check_regular_file(
         _ => "a device",
     };
     Err(SpoolError::FileKind { path: path.to_owned(), kind })
-}
-
-/// Opens a file by handle beneath a directory that others write to, without following links.
-pub(crate) fn open_beneath(
-    directory: impl AsFd,
-    name: impl rustix::path::Arg,
-    flags: OFlags,
-) -> rustix::io::Result<OwnedFd> {
-    let resolve = ResolveFlags::BENEATH
-        | ResolveFlags::NO_SYMLINKS
-        | ResolveFlags::NO_MAGICLINKS
-        | ResolveFlags::NO_XDEV;
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    openat2(directory, name, flags, Mode::empty(), resolve)
 }

@@ -1,37 +1,12 @@
-//! The latest time that a spool knows. Never reads the clock: the caller compares the two times.
+//! The time of day. A program passes it on as an argument, so that decisions do not read the clock.
 
-use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::{ResultId, UtcTime};
+use model::UtcTime;
 
-use crate::error::SpoolError;
-use crate::paths::Spool;
-use crate::retention::each_name;
-
-/// The latest of the times of begun runs and of the times in the names of results.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LatestTime {
-    /// The latest time.
-    pub at: UtcTime,
-    /// The source of that time: the ledger or a result.
-    pub path: PathBuf,
-}
-
-impl Spool {
-    /// Returns the time of the latest begun run or published result, as recorded.
-    ///
-    /// # Errors
-    /// The results cannot be listed.
-    pub fn latest_time(&self) -> Result<Option<LatestTime>, SpoolError> {
-        let begun = self.last_begun();
-        let mut last = begun.map(|at| LatestTime { at, path: self.state_dir().join("ledger") });
-        each_name(self.results(), &mut |name| {
-            let Ok(id) = name.parse::<ResultId>() else { return Ok(()) };
-            if last.as_ref().is_none_or(|last| last.at < id.at()) {
-                last = Some(LatestTime { at: id.at(), path: self.results().join(name) });
-            }
-            Ok(())
-        })?;
-        Ok(last)
-    }
+/// Returns the wall-clock time in whole seconds.
+#[must_use]
+pub fn now() -> UtcTime {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    UtcTime::from_unix(i64::try_from(since).unwrap_or(i64::MAX))
 }

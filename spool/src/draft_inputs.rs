@@ -6,8 +6,12 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, RenameFlags, fchmod, fstat, mkdirat, renameat_with};
+use policies::ActionTarget;
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, fchmod, fstat, mkdirat, renameat_with, statat,
+};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use trees::{LinkRule, TreeError, TreeSummary, copy_tree};
 
 use crate::beneath::{open_beneath, remove_tree, try_remove_tree};
@@ -17,6 +21,8 @@ use crate::standing_drafts::input_tree::InputTreeBounds;
 use crate::sync;
 
 const COPY: &str = "copy";
+/// The end of the hidden name of a copy.
+const COPY_END: &str = ".draft";
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 /// Operators read waiting inputs through the group.
 const DIRECTORY_MODE: u32 = 0o750;
@@ -53,7 +59,7 @@ impl CopiedInputs {
         };
         let original = Some(fstat(&from).map_err(SpoolError::errno(&path, "stat"))?.st_ino);
         // The name is fixed, so that the next copy replaces that of a killed daemon.
-        let hidden = format!(".{name}.draft");
+        let hidden = format!(".{name}{COPY_END}");
         let to = make_directory(approved, &hidden)?;
         let hidden = approved.path().join(hidden);
         let copied = Self { copy: Some(hidden.clone()), original };
@@ -114,6 +120,38 @@ impl Inbox {
         let path = self.path().join(name);
         try_remove_tree(&path).map_err(SpoolError::io(&path, "remove"))
     }
+
+    /// Removes the copies of inputs that a killed daemon left here. A failure is only logged,
+    /// because the next start tries again. The daemon calls this before it takes drafts, because a
+    /// copy in progress has such a name too.
+    pub fn remove_interrupted_copies(&self) {
+        let mut found = Vec::new();
+        let listed = self.each_name(|name| {
+            let copy = name.to_str().filter(|name| is_copy_name(name) && self.is_own_copy(name));
+            found.extend(copy.map(|name| self.path().join(name)));
+        });
+        if let Err(error) = listed {
+            tracing::warn!("interrupted copies of inputs: {error}");
+        }
+        for copy in found {
+            remove_tree(&copy);
+        }
+    }
+
+    /// Returns whether the name is that of a directory of this user.
+    fn is_own_copy(&self, name: &str) -> bool {
+        statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|found| {
+            let is_directory = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
+            is_directory && found.st_uid == geteuid().as_raw()
+        })
+    }
+}
+
+/// Returns whether a copy of the inputs of a draft can have this hidden name.
+fn is_copy_name(name: &str) -> bool {
+    let inputs = name.strip_prefix('.').and_then(|name| name.strip_suffix(COPY_END));
+    let target = inputs.and_then(|inputs| inputs.strip_suffix(".inputs"));
+    target.is_some_and(|target| target.parse::<ActionTarget>().is_ok())
 }
 
 /// Makes a hidden directory. The copy that a killed daemon left under its name is removed.
@@ -153,3 +191,6 @@ fn copy_error(path: &Path, error: TreeError) -> SpoolError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

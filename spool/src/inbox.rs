@@ -226,7 +226,7 @@ impl Inbox {
         Sha256::of(rows.join("\n").as_bytes())
     }
 
-    fn each_name(&self, mut see: impl FnMut(&OsStr)) -> Result<(), SpoolError> {
+    pub(crate) fn each_name(&self, mut see: impl FnMut(&OsStr)) -> Result<(), SpoolError> {
         for entry in fs::read_dir(&self.path).map_err(SpoolError::io(&self.path, "list"))? {
             let entry = entry.map_err(SpoolError::io(&self.path, "list"))?;
             see(&entry.file_name());

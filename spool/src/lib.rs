@@ -10,6 +10,9 @@
 //! be lost without harm. The ledger line of the intent uses a request up: it never runs twice. This
 //! crate decides nothing about requests and runs nothing.
 //!
+//! [`clock`], [`random_bytes`] and [`ServiceManager`] are here because every program with a spool
+//! uses them.
+//!
 //! Types that several files of a module share are in its `model.rs`, which imports definitions
 //! only. Every file imports downwards, so the modules have no cycle.
 
@@ -23,7 +26,7 @@ mod atomic_file;
 mod barrier;
 mod beneath;
 mod claim;
-mod clock;
+pub mod clock;
 mod copy;
 mod disk_space;
 mod draft_files;
@@ -36,6 +39,7 @@ mod hash_progress;
 mod inbox;
 mod input_store;
 mod input_trees;
+mod latest_time;
 mod ledger;
 mod lock;
 #[cfg(test)]
@@ -47,10 +51,12 @@ mod paths;
 mod permissions;
 mod public;
 mod publish;
+mod random;
 mod recover;
 mod remembered_probes;
 mod reserve;
 pub mod retention;
+mod service_manager;
 mod shortage;
 mod sidecars;
 mod signed_actions;
@@ -70,7 +76,6 @@ pub use self::model::{OperatorOrder, PlacedOrder};
 pub use approver_files::{check_unchanged, replace_unchanged, write_new_file, write_or_replace};
 pub use barrier::BarrierArrival;
 pub use claim::{Claimed, ClaimedObject, ReplaySource};
-pub use clock::LatestTime;
 pub use draft_files::DraftFiles;
 pub use error::{SpoolError, io_text};
 pub use followed_file::{FollowedFile, ProgressMoment};
@@ -80,6 +85,7 @@ pub use fsck::{
 };
 pub use hash_progress::HashProgress;
 pub use inbox::{Inbox, InboxListing, SubmissionEntry, SubmissionName, stem_of};
+pub use latest_time::LatestTime;
 pub use ledger::{
     BeginError, Begun, LedgerFault, LedgerOrder, PriorRun, RebuildSummary, RunFacts, UsedNonces,
     WasBegun, check_ledger, rebuild_ledger,
@@ -98,9 +104,11 @@ pub use public::{
     published_policy, published_status, running_requests, waiting_requests,
 };
 pub use publish::{PlacedResult, Receipt, ResultDraft, SubmissionState};
+pub use random::random_bytes;
 pub use recover::{IllegalClaim, RecoveryReport, UnfinishedRun};
 pub use remembered_probes::{RememberedProbe, RememberedProbes};
 pub use reserve::ReserveInUse;
+pub use service_manager::ServiceManager;
 pub use shortage::Shortage;
 pub use signed_actions::{
     DeliveredAction, SignedActionAnswer, SignedActionInbox, SignedActionLook, SignedActionMarks,
@@ -115,3 +123,4 @@ pub use standing_history::{
 };
 pub use stored_standing::StoredStanding;
 pub use submit::{SubmissionFiles, SubmitOutcome};
+pub use trees::open_beneath;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bench::{Bench, CliOutput};
 use crate::request::{RequestText, SavedRequest};
+use crate::ssh_keygen::sign_file;
 
 /// The host of every test that uses standing approvals: `log: {origin: host1.example}`.
 pub const STANDING_HOST: &str = "host1.example";
@@ -120,9 +121,7 @@ impl SavedStanding {
     /// Signs the file as `<file>.sig` with `ssh-keygen`.
     #[track_caller]
     pub fn sign(&self, namespace: &str, key: &Path) {
-        let mut command = Command::new("ssh-keygen");
-        command.args(["-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(&self.path);
-        CliOutput::of(&mut command).assert_code(0);
+        sign_file(namespace, key, &self.path);
     }
 
     /// Copies the file and its signatures into a directory, the file last.

@@ -13,6 +13,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod beneath;
 mod content;
 mod copy;
 mod digest;
@@ -28,6 +29,7 @@ mod store;
 mod two_threads;
 mod walk;
 
+pub use beneath::open_beneath;
 pub use content::{EnvironmentContent, EnvironmentKind, NotAnEnvironment};
 pub use copy::{copy_tree, digest_as_copy};
 pub use digest::{TreeFile, TreeSummary, digest_content, digest_tree};

@@ -8,20 +8,16 @@ use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{Mode, OFlags, RawDir, ResolveFlags, openat, openat2};
+use rustix::fs::{Mode, OFlags, RawDir, openat};
 use rustix::path::Arg;
 
+use crate::beneath::open_beneath;
 use crate::error::TreeError;
 
 /// Names of some hundred entries, which most directories have at most.
 const LISTING_BYTES: usize = 32 * 1024;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW);
-
-const IN_TREE: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS)
-    .union(ResolveFlags::NO_XDEV);
 
 /// Opens the top of a tree again, with a position of its own. The top may be a mount.
 pub(crate) fn open_top(top: BorrowedFd<'_>) -> io::Result<OwnedFd> {
@@ -30,14 +26,12 @@ pub(crate) fn open_top(top: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 /// Opens a directory of a tree. The error is `EXDEV` if it is on another mount.
 pub(crate) fn open_directory(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<OwnedFd> {
-    Ok(openat2(at, name, DIRECTORY | OFlags::CLOEXEC, Mode::empty(), IN_TREE)?)
+    Ok(open_beneath(at, name, DIRECTORY)?)
 }
 
 /// Opens a file of a tree. The error is `EXDEV` if it is on another mount.
 pub(crate) fn open_file(at: BorrowedFd<'_>, name: impl Arg) -> io::Result<File> {
-    // NONBLOCK, NOCTTY: the file may have been replaced by a FIFO or a terminal.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(File::from(openat2(at, name, flags | OFlags::CLOEXEC, Mode::empty(), IN_TREE)?))
+    Ok(File::from(open_beneath(at, name, OFlags::RDONLY)?))
 }
 
 /// The names in the open directories of a walk, those of the deepest directory last. All names are

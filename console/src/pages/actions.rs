@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use policies::SignedActionKind;
+use spool::clock;
 
-use crate::clock;
 use crate::page_error::PageError;
 use crate::state::ConsoleState;
 use crate::text;

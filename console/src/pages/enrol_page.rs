@@ -10,12 +10,11 @@ use maud::{Markup, html};
 use policies::{
     APPROVE_NAMESPACE, BATCH_NAMESPACE, ORDER_NAMESPACE, REJECT_NAMESPACE, STANDING_NAMESPACE,
 };
-use spool::published_policy;
+use spool::{published_policy, random_bytes};
 
 use crate::frame::{PageFrame, PageKind};
 use crate::origin::ConsoleOrigin;
 use crate::page_error::PageError;
-use crate::random::random_bytes;
 use crate::state::{ConsoleState, blocking};
 
 /// The uses of an approver's key.

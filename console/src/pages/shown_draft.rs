@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 use model::{RequestId, Sha256, UtcTime, digest_words};
+use spool::clock;
 use validator::{
     Draft, DraftCheck, FileLocation, OwnerUid, REQUEST_BYTES_MAX, Request, Violation,
     fill_placeholder_approval,
@@ -10,7 +11,6 @@ use validator::{
 
 use super::draft_inputs::{self, PageBudget};
 use super::{listed_violations, request_facts};
-use crate::clock;
 use crate::state::ConsoleState;
 use crate::text;
 

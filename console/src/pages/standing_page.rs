@@ -8,13 +8,12 @@ use axum::response::Html;
 use maud::{Markup, html};
 use model::{Sha256, StandingId};
 use policies::ActionTarget;
-use spool::PublishedUses;
+use spool::{PublishedUses, clock};
 use validator::StandingApproval;
 
 use super::actions::{APPROVE, ApproverNames, REJECT, REVOKE, form, obstacle};
 use super::shown_draft::document_facts;
 use super::{listed_violations, standing_terms};
-use crate::clock;
 use crate::frame::{PageFrame, PageKind};
 use crate::page_error::PageError;
 use crate::state::{ConsoleState, blocking};

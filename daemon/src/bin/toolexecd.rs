@@ -15,14 +15,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use daemon::config::Config;
-use daemon::service_manager::ServiceManager;
 use daemon::{
     BackendScope, ClockCheck, Daemon, DaemonError, DaemonParts, DaemonService, LoopConfig,
     Permissions, RecordLog, check_clock, finish_key_changes, open_keys,
 };
 use records::log::LogLocation;
 use rustix::process::{Resource, getrlimit, setrlimit};
-use spool::{Inbox, Spool, SpoolPaths, check_ledger};
+use spool::{Inbox, ServiceManager, Spool, SpoolPaths, check_ledger};
 
 const USAGE: &str = "\
 Usage: toolexecd --config FILE [--check | --clock-was-set-back]

@@ -1,24 +1,21 @@
 //! The number of the newest fleet list that this host has used: `fleet-list` in the state
-//! directory. A list with a lower number is an older one, which an operator has replaced. The
-//! daemon must never use it, although its signature still counts.
+//! directory. `policies` decides if a list is older.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use policies::FleetList;
+use policies::{FLEET_LIST_SERIAL_BYTES_MAX, FleetList, FleetListSerial};
 use spool::write_or_replace;
 
 use crate::bounded_file::read_bytes;
 use crate::model::ConfigError;
 
 const FILE: &str = "fleet-list";
-/// A fleet's id, a number of 20 digits, a blank and a line feed.
-const BYTES_MAX: usize = 128;
 
 /// The file as it was read.
 pub(crate) struct ListSerialFile {
     file: PathBuf,
-    known: Option<Vec<u8>>,
+    known: Option<FleetListSerial>,
 }
 
 impl ListSerialFile {
@@ -28,45 +25,32 @@ impl ListSerialFile {
     /// A newer list was used, or the file with its number cannot be read.
     pub(super) fn check(state: &Path, path: &Path, list: &FleetList) -> Result<Self, ConfigError> {
         let file = state.join(FILE);
-        let known = match read_bytes(&file, BYTES_MAX) {
+        let bytes = match read_bytes(&file, FLEET_LIST_SERIAL_BYTES_MAX) {
             Err(ConfigError::Read(_, error)) if error.kind() == ErrorKind::NotFound => {
                 return Ok(Self { file, known: None });
             }
             read => read?,
         };
-        let Some((fleet_id, serial)) = parse(&known) else {
-            let what = "not readable; help: remove it, if the fleet list is the newest";
-            return Err(ConfigError::Value(file, what.to_owned()));
-        };
-        // Another fleet has numbers of its own.
-        if fleet_id == list.fleet_id() && serial > list.serial() {
-            let what = format!(
-                "serial {} is lower than {serial}, which this host has used before; help: install \
-                 the newest list of the fleet",
-                list.serial()
-            );
-            return Err(ConfigError::Value(path.to_owned(), what));
-        }
+        let known = FleetListSerial::parse(&bytes)
+            .map_err(|error| ConfigError::Value(file.clone(), error.to_string()))?;
+        known
+            .check(list)
+            .map_err(|error| ConfigError::Value(path.to_owned(), error.to_string()))?;
         Ok(Self { file, known: Some(known) })
     }
 
     /// Remembers a list durably. If that fails, the next start checks against an earlier one.
     pub(super) fn note(self, list: &FleetList) {
-        let now = format!("{} {}\n", list.fleet_id(), list.serial()).into_bytes();
-        let written = match &self.known {
-            Some(known) if *known == now => Ok(()),
-            known => write_or_replace(&self.file, known.as_deref(), &now),
-        };
-        if let Err(error) = written {
+        let now = FleetListSerial::of(list);
+        if self.known.as_ref() == Some(&now) {
+            return;
+        }
+        let known = self.known.map(|known| known.text());
+        let known = known.as_deref().map(str::as_bytes);
+        if let Err(error) = write_or_replace(&self.file, known, now.text().as_bytes()) {
             tracing::warn!("the serial of the fleet list is not remembered: {error}");
         }
     }
-}
-
-fn parse(bytes: &[u8]) -> Option<(String, u64)> {
-    let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
-    let (fleet_id, serial) = text.split_once(' ')?;
-    Some((fleet_id.to_owned(), serial.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -107,17 +91,9 @@ mod tests {
         let error = check("0123abcd", 6).unwrap_err();
         assert!(error.starts_with("/etc/toolexec/fleet.yaml: serial 6 is lower than 7"), "{error}");
         assert_eq!(check("0123abce", 1), Ok(()));
-        for damaged in ["", "0123abce 1", "0123abce x\n", "1\n"] {
-            fs::write(state.join(FILE), damaged).unwrap();
-            assert!(check("0123abce", 1).unwrap_err().contains("not readable"), "{damaged:?}");
-        }
+        fs::write(state.join(FILE), "0123abce 1").unwrap();
+        let error = check("0123abce", 1).unwrap_err();
+        assert!(error.contains("fleet-list: not readable; help: "), "{error}");
         fs::remove_dir_all(&state).unwrap();
-    }
-
-    #[test]
-    fn the_longest_note_fits() {
-        let longest = format!("{} {}\n", "a".repeat(64), u64::MAX);
-        assert!(longest.len() <= BYTES_MAX);
-        assert_eq!(parse(longest.as_bytes()), Some(("a".repeat(64), u64::MAX)));
     }
 }

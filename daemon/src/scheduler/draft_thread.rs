@@ -49,7 +49,8 @@ pub(super) struct DraftThreadHandle {
 }
 
 impl DraftThreadHandle {
-    /// Starts the thread. It waits for the first wake.
+    /// Removes the copies that a killed daemon left, and starts the thread. It waits for the first
+    /// wake.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -58,6 +59,7 @@ impl DraftThreadHandle {
         approved: Arc<Inbox>,
         (events, has_queued_event): (Sender<LoopEvent>, Arc<AtomicBool>),
     ) -> Result<Self, DaemonError> {
+        approved.remove_interrupted_copies();
         let signals = Arc::new(DraftSignals::default());
         let (has_ended, ended) = channel();
         let thread = DraftThread {

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use model::UtcTime;
-use spool::{DaemonState, RequestCounts, WAITING_LISTED_MAX, WaitingRequest};
+use spool::{DaemonState, RequestCounts, ServiceManager, WAITING_LISTED_MAX, WaitingRequest};
 
 use super::window::SubmissionWindow;
 use crate::log_event::{self, LogEvent, LogEventFields};
 use crate::metrics::{AdmissionStopReason, Metrics, MetricsFile, MetricsSettings, MetricsSocket};
 use crate::model::DaemonError;
 use crate::state::Daemon;
-use crate::status::service_manager::ServiceManager;
 use crate::status::{DaemonStatus, StatusWriter};
 use crate::system;
 

@@ -1,8 +1,7 @@
-//! The status of the daemon: files in `public/`, messages to systemd, and the requests in flight.
+//! The status of the daemon: files in `public/`, and the requests in flight.
 //! No decision depends on them.
 
 mod progress;
-pub mod service_manager;
 mod status_writer;
 
 pub use progress::ProgressObserver;

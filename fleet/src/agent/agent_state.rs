@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use fleet::model::HostName;
-use policies::FleetList;
+use policies::{AllowedSigners, FleetList, FleetListSerial};
+use spool::clock;
 use tokio::sync::Notify;
 
-use super::claim_book::ClaimBook;
+use super::claim_book::{ClaimBook, ClaimOwner};
 use super::config::{AgentConfig, BEATS_MISSED_MAX};
 use super::error::FleetAgentError;
-use super::fleet_list::{FleetListFiles, check_same_fleet, labels_in};
+use super::fleet_list::{FleetListFiles, TrustedFleetList, check_same_fleet, labels_in};
 use super::link::{CALL_TIME_MAX, DatabaseTarget};
 use super::link_pool::LinkPool;
 use super::readiness::Readiness;
@@ -20,13 +21,19 @@ use super::results::ResultWatch;
 use super::start_nonces::StartNonces;
 use super::state_directory::StateDirectory;
 use crate::bytes::ByteStore;
-use crate::database::{ClaimAsk, Database};
+use crate::database::{ClaimAsk, Database, LostOrderTrust};
 
 /// The list in use, with the labels of this host in it.
-#[derive(Clone)]
 struct UsedFleetList {
     list: Rc<FleetList>,
+    signers: Rc<AllowedSigners>,
     labels: Vec<HostName>,
+}
+
+impl UsedFleetList {
+    fn of(TrustedFleetList { list, signers }: TrustedFleetList, labels: Vec<HostName>) -> Self {
+        Self { list: Rc::new(list), signers: Rc::new(signers), labels }
+    }
 }
 
 /// The state of an agent.
@@ -61,14 +68,18 @@ impl Agent {
     pub(super) fn open(config: AgentConfig) -> Result<Self, String> {
         let directory = StateDirectory::open(&config.state)?;
         let list_files = FleetListFiles::of(&config);
-        let list = list_files.read()?;
-        let labels = labels_in(&list, &config.host, directory.list_serial(list.fleet_id())?)?;
-        directory.note_list_serial(list.fleet_id(), list.serial())?;
+        let trusted = list_files.read()?;
+        let list = &trusted.list;
+        let labels = labels_in(list, &config.host, directory.list_serial()?.as_ref())?;
+        let owner = ClaimOwner::new(list.fleet_id(), &config.host);
+        // A state directory of another fleet or host is refused before it is changed.
+        let book = ClaimBook::open(directory.claims(), owner)?;
+        directory.note_list_serial(&FleetListSerial::of(list))?;
         let store = ByteStore::open(config.store.as_deref()).map_err(|error| error.to_string())?;
-        let target = DatabaseTarget::of(&config, &list);
+        let target = DatabaseTarget::of(&config, list);
         let readiness = Readiness::new(config.host.as_str(), config.beat * BEATS_MISSED_MAX);
         Ok(Self {
-            book: ClaimBook::open(directory.claims())?,
+            book,
             results: ResultWatch::new(config.results()),
             nonces: StartNonces::default(),
             store,
@@ -76,7 +87,7 @@ impl Agent {
             readiness: RefCell::new(readiness),
             list_files,
             beats: Cell::new(directory.last_beats(list.fleet_id())),
-            used_list: RefCell::new(UsedFleetList { list: Rc::new(list), labels }),
+            used_list: RefCell::new(UsedFleetList::of(trusted, labels)),
             is_stopping: Cell::new(false),
             claims_wake: Notify::new(),
             reports_wake: Notify::new(),
@@ -101,13 +112,20 @@ impl Agent {
     /// # Errors
     /// The list cannot be used. The message has help.
     pub(super) fn reload_list(&self) -> Result<(), String> {
-        let list = self.list_files.read()?;
-        check_same_fleet(&self.list(), &list)?;
-        let seen = self.directory.list_serial(list.fleet_id())?;
-        let labels = labels_in(&list, self.host(), seen)?;
-        self.directory.note_list_serial(list.fleet_id(), list.serial())?;
-        *self.used_list.borrow_mut() = UsedFleetList { list: Rc::new(list), labels };
+        let trusted = self.list_files.read()?;
+        let list = &trusted.list;
+        check_same_fleet(&self.list(), list)?;
+        let labels = labels_in(list, self.host(), self.directory.list_serial()?.as_ref())?;
+        self.directory.note_list_serial(&FleetListSerial::of(list))?;
+        *self.used_list.borrow_mut() = UsedFleetList::of(trusted, labels);
         Ok(())
+    }
+
+    /// Returns what decides now if an order about a lost host counts.
+    pub(super) fn lost_order_trust(&self) -> LostOrderTrust {
+        let used = self.used_list.borrow();
+        let (list, signers) = (Rc::clone(&used.list), Rc::clone(&used.signers));
+        LostOrderTrust { list, signers, now: clock::now() }
     }
 
     /// Returns a query for work, with the labels of this host in the signed list.
@@ -117,6 +135,7 @@ impl Agent {
             labels: self.used_list.borrow().labels.clone(),
             without_audience: self.config.without_audience,
             count,
+            submitter_max: self.config.submitter_max(),
         }
     }
 
@@ -153,7 +172,7 @@ impl Agent {
         // Other connections may beat meanwhile. Only a number up to this one shows an older copy.
         let (before, asked_at) = (self.beats.get(), Instant::now());
         let ClaimAsk { host, labels, .. } = self.ask(0);
-        let answer = database.beat(&host, &labels).await?;
+        let answer = database.beat(&host, &labels, &self.lost_order_trust()).await?;
         if answer.beats <= before {
             let why = format!(
                 "database: it has beat {} of host {host}, after beat {before} was answered: it is \
@@ -169,7 +188,12 @@ impl Agent {
         if let Err(why) = self.directory.note_beats(self.target.fleet_id(), self.beats.get()) {
             tracing::warn!("{why}");
         }
-        self.readiness.borrow_mut().answered(asked_at, Instant::now(), answer);
+        let mut readiness = self.readiness.borrow_mut();
+        let defect = answer.lost_order_defect.as_deref();
+        if let Some(why) = defect.filter(|why| Some(*why) != readiness.lost_order_defect()) {
+            tracing::error!("database: {why}");
+        }
+        readiness.answered(asked_at, Instant::now(), answer);
         Ok(())
     }
 }

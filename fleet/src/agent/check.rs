@@ -25,7 +25,7 @@ pub(crate) fn check(path: &Path) -> Result<(), String> {
     print(&format!("witness_key: \"{}\"", witness.verifier_line()))?;
     check_spool(&config)?;
     ByteStore::open(config.store.as_deref()).map_err(|error| error.to_string())?;
-    let list = FleetListFiles::of(&config).read()?;
+    let list = FleetListFiles::of(&config).read()?.list;
     labels_in(&list, &config.host, None)?;
     let target = DatabaseTarget::of(&config, &list);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -7,7 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::RequestId;
+use fleet::model::HostName;
+use model::{RequestId, escape_line};
+use serde::{Deserialize, Serialize};
 use spool::write_new_file;
 
 use super::bounded_file::read_bytes;
@@ -17,20 +19,43 @@ use super::model::{ClaimFile, LocalClaim};
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 const SUFFIX: &str = ".json";
 
+/// The host whose claims a book has, and its fleet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ClaimOwner {
+    fleet_id: String,
+    host: String,
+}
+
+impl ClaimOwner {
+    pub(super) fn new(fleet_id: &str, host: &HostName) -> Self {
+        Self { fleet_id: fleet_id.to_owned(), host: host.as_str().to_owned() }
+    }
+}
+
+/// The content of a file. The claim has an effect only in this fleet and for this host.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimBookEntry {
+    fleet_id: String,
+    host: String,
+    claim: ClaimFile,
+}
+
 /// The claims, by the id of their request.
 pub(super) struct ClaimBook {
     directory: PathBuf,
+    owner: ClaimOwner,
     claims: RefCell<BTreeMap<String, LocalClaim>>,
     /// The requests whose claims were removed since the last [`Self::begin_look`].
     removed: RefCell<BTreeSet<String>>,
 }
 
 impl ClaimBook {
-    /// Reads the files of the directory.
+    /// Reads the files of the directory. Each must be of this owner.
     ///
     /// # Errors
-    /// A file cannot be read. The message has its path and help.
-    pub(super) fn open(directory: PathBuf) -> Result<Self, String> {
+    /// A file cannot be read, or is of another fleet or host. The message has its path and help.
+    pub(super) fn open(directory: PathBuf, owner: ClaimOwner) -> Result<Self, String> {
         let mut claims = BTreeMap::new();
         let failed =
             |error: io::Error| format!("{}: {}", directory.display(), spool::io_text(&error));
@@ -42,11 +67,11 @@ impl ClaimBook {
                 fs::remove_file(&path).map_err(failed)?;
                 continue;
             }
-            let (request, file) = read_claim(&path, &name)?;
+            let (request, file) = read_claim(&path, &name, &owner)?;
             claims.insert(request, LocalClaim { file, is_placed: false, is_started: false });
         }
         let (claims, removed) = (RefCell::new(claims), RefCell::new(BTreeSet::new()));
-        Ok(Self { directory, claims, removed })
+        Ok(Self { directory, owner, claims, removed })
     }
 
     /// Notes a claim. It is durable when this returns.
@@ -60,7 +85,9 @@ impl ClaimBook {
         is_started: bool,
     ) -> Result<(), FleetAgentError> {
         let path = self.path(request);
-        let bytes = serde_json::to_vec(&file).map_err(|error| {
+        let ClaimOwner { fleet_id, host } = self.owner.clone();
+        let entry = ClaimBookEntry { fleet_id, host, claim: file.clone() };
+        let bytes = serde_json::to_vec(&entry).map_err(|error| {
             let path = path.display();
             FleetAgentError::lasting(format!("{path}: {error}; help: report this as a bug"))
         })?;
@@ -116,11 +143,6 @@ impl ClaimBook {
         claims.iter().filter(|(_, it)| is_unstarted(it)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// Returns whether every claim was reported or given back.
-    pub(super) fn is_empty(&self) -> bool {
-        self.claims.borrow().is_empty()
-    }
-
     /// Notes in memory that the files of a claim are placed.
     pub(super) fn note_placed(&self, request: &str) {
         if let Some(claim) = self.claims.borrow_mut().get_mut(request) {
@@ -140,7 +162,7 @@ impl ClaimBook {
     }
 }
 
-fn read_claim(path: &Path, name: &str) -> Result<(String, ClaimFile), String> {
+fn read_claim(path: &Path, name: &str, owner: &ClaimOwner) -> Result<(String, ClaimFile), String> {
     let invalid = |why: &str| {
         format!(
             "{}: not the file of a claim: {why}; help: move it away after you have looked at the \
@@ -151,8 +173,23 @@ fn read_claim(path: &Path, name: &str) -> Result<(String, ClaimFile), String> {
     let request = name.strip_suffix(SUFFIX).filter(|it| it.parse::<RequestId>().is_ok());
     let request = request.ok_or_else(|| invalid("its name is not a request id"))?;
     let bytes = read_bytes(path, FILE_BYTES_MAX)?;
-    let file = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
-    Ok((request.to_owned(), file))
+    let entry: ClaimBookEntry =
+        serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
+    let ClaimBookEntry { fleet_id, host, claim } = entry;
+    let found = ClaimOwner { fleet_id, host };
+    if found != *owner {
+        return Err(format!(
+            "{}: a claim of host {} in the fleet with id {}, and this host is {} in that with id \
+             {}; help: name the state directory of this host and fleet with `state`, or move the \
+             file away after its request has ended",
+            path.display(),
+            escape_line(&found.host),
+            escape_line(&found.fleet_id),
+            owner.host,
+            owner.fleet_id
+        ));
+    }
+    Ok((request.to_owned(), claim))
 }
 
 #[cfg(test)]

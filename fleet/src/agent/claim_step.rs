@@ -5,8 +5,10 @@
 //! | result | claim | row | submission | step |
 //! |---|---|---|---|---|
 //! | found | any | any | any | report it |
-//! | none | local | any | any | wait for its record |
-//! | none | fleet | started, indeterminate | any | wait for its record |
+//! | none | local | any | ours | wait for its record |
+//! | none | local | any | absent, another | miss its record: it may be lost |
+//! | none | fleet | started, indeterminate | ours | wait for its record |
+//! | none | fleet | started, indeterminate | absent, another | miss its record: it may be lost |
 //! | none | fleet | claimed, not placed | absent | place the files |
 //! | none | fleet | claimed, not placed | ours | note that they are placed |
 //! | none | fleet | claimed, placed | ours | wait for the daemon |
@@ -73,6 +75,9 @@ pub(super) enum ClaimStep {
     NotePlaced,
     /// Another document has the name. The files are placed when it is gone.
     Blocked,
+    /// The host has neither the file nor the record of a started or local request. If that lasts,
+    /// no record will come.
+    MissRecord,
     /// The claim is given back to the other hosts.
     GiveBack,
     /// The claim is lost: its files are removed, then it is forgotten.
@@ -87,8 +92,10 @@ pub(super) fn next_step(facts: ClaimSituation) -> ClaimStep {
         return ClaimStep::Report;
     }
     match (facts.origin, facts.row, facts.submission) {
+        (ClaimOrigin::Local, _, SubmissionPresence::Ours)
+        | (ClaimOrigin::Fleet, ClaimRowState::Started, SubmissionPresence::Ours) => ClaimStep::Wait,
         (ClaimOrigin::Local, ..) | (ClaimOrigin::Fleet, ClaimRowState::Started, _) => {
-            ClaimStep::Wait
+            ClaimStep::MissRecord
         }
         (_, ClaimRowState::NotMine, SubmissionPresence::Ours) => ClaimStep::Withdraw,
         (_, ClaimRowState::NotMine, _) => ClaimStep::Forget,

@@ -18,9 +18,6 @@ use crate::database::{ClaimRow, Database, RequestKind};
 
 /// The longest wait for a call of the database, which may carry the bytes of inputs.
 const CALL_TIME_MAX: Duration = Duration::from_secs(60);
-/// Held requests wait for people, so `claims_max` does not count them. With them, a host has at
-/// most this many times `claims_max` unstarted claims.
-const HELD_FACTOR: u32 = 16;
 /// The shortest time from one round to the next: every role of the database may send notices
 /// without end.
 const ROUND_TIME_MIN: Duration = Duration::from_millis(20);
@@ -56,9 +53,6 @@ async fn round(
 ) -> Result<Duration, FleetAgentError> {
     agent.book.begin_look();
     let database = link.database(&agent.target).await?;
-    if agent.readiness.borrow().is_lost() && agent.book.is_empty() {
-        database.returned(agent.host()).await?;
-    }
     let rows = database.my_claims(agent.host()).await?;
     for defect in database.take_new_defects() {
         tracing::error!("{defect}");
@@ -71,6 +65,7 @@ async fn round(
     for request in agent.book.requests() {
         advance(agent, database, &request, &rows, task).await?;
     }
+    note_returned(agent, database, task).await?;
     match deliver(agent, database, &mut task.tries).await {
         // One delivery that cannot be read must not stop the claims.
         Err(error) if !error.is_momentary() => {
@@ -90,6 +85,22 @@ async fn round(
     Ok(task.tries.next_in(Instant::now()).map_or(wait, |next| next.min(wait)))
 }
 
+/// Notes that a host which was declared lost has reported everything that it can. Claims that it
+/// has not noted were adopted before, so their records count too.
+async fn note_returned(
+    agent: &Agent,
+    database: &mut Database,
+    task: &mut ClaimsTask,
+) -> Result<(), FleetAgentError> {
+    let (open, now) = (agent.book.requests(), Instant::now());
+    task.missing.keep(&open);
+    let has_reported = task.missing.has_all(&open, now, agent.config.takeover);
+    if agent.readiness.borrow().is_lost() && has_reported {
+        database.returned(agent.host()).await?;
+    }
+    Ok(())
+}
+
 /// Claims as many requests as may still wait on this host.
 async fn claim_more(
     agent: &Agent,
@@ -100,10 +111,12 @@ async fn claim_more(
     if count == 0 || !agent.may_claim() {
         return Ok(());
     }
-    let mut rows = database.claim(&agent.ask(count)).await?;
+    let trust = agent.lost_order_trust();
+    let mut rows = database.claim(&agent.ask(count), &trust).await?;
     let rest = count.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
     if rest > 0 {
-        rows.extend(database.take_over(&agent.ask(rest), agent.config.takeover).await?);
+        let takeover = agent.config.takeover;
+        rows.extend(database.take_over(&agent.ask(rest), &trust, takeover).await?);
     }
     if rows.is_empty() {
         return Ok(());
@@ -126,7 +139,7 @@ fn free_places(agent: &Agent) -> u32 {
     let waiting = unstarted.iter().filter(|request| !is_held(request)).count();
     let limit = agent.config.claims_max;
     let size = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    let of_all = limit.saturating_mul(HELD_FACTOR).saturating_sub(size(unstarted.len()));
+    let of_all = agent.config.unstarted_max().saturating_sub(size(unstarted.len()));
     limit.saturating_sub(size(waiting)).min(of_all)
 }
 

@@ -16,6 +16,12 @@ const CONFIG_BYTES_MAX: u64 = 64 * 1024;
 /// claims only later.
 pub(super) const BEATS_MISSED_MAX: u32 = 3;
 const CLAIMS_MAX: u32 = 1024;
+/// Held requests wait for people, so `claims_max` does not count them. With them, a host has at
+/// most this many times `claims_max` unstarted claims.
+const HELD_FACTOR: u32 = 16;
+/// With this many times `claims_max` unstarted claims of one submitter, a host claims nothing more
+/// of that submitter. So the held requests of one submitter leave places for the others.
+const SUBMITTER_FACTOR: u32 = 4;
 const BEAT_SEC_MAX: u64 = 60;
 const TAKEOVER_SEC_MAX: u64 = 24 * 60 * 60;
 const POLL_SEC_MAX: u64 = 60 * 60;
@@ -98,6 +104,16 @@ impl AgentConfig {
             poll: Duration::from_secs(raw.poll_sec),
             without_audience: raw.without_audience,
         })
+    }
+
+    /// Returns the most unstarted claims, with held ones.
+    pub(super) fn unstarted_max(&self) -> u32 {
+        self.claims_max.saturating_mul(HELD_FACTOR)
+    }
+
+    /// Returns the number of unstarted claims from which on a submitter gets no more of them.
+    pub(super) fn submitter_max(&self) -> u32 {
+        self.claims_max.saturating_mul(SUBMITTER_FACTOR)
     }
 
     /// Returns the directory of submissions.

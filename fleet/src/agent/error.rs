@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use spool::{SpoolError, io_text};
+use tokio::task::JoinError;
 
 use super::link::LinkError;
 use crate::bytes::ByteStoreError;
@@ -83,6 +84,13 @@ impl From<ByteStoreError> for FleetAgentError {
             ByteStoreError::Database(error) if is_momentary => Self::Link(error.into()),
             error => Self::Other { text: error.to_string(), is_momentary },
         }
+    }
+}
+
+impl From<JoinError> for FleetAgentError {
+    fn from(error: JoinError) -> Self {
+        let text = format!("a thread: {error}; help: restart toolexec-fleet");
+        Self::Other { text, is_momentary: true }
     }
 }
 

@@ -8,16 +8,24 @@ use std::path::PathBuf;
 
 use fleet::model::HostName;
 use policies::{
-    AllowedSigners, FLEET_LIST_BYTES_MAX, FleetList, REVOKED_BYTES_MAX, RevokedKeys,
-    SIGNATURE_BYTES_MAX, SIGNERS_BYTES_MAX, SignedFleetList,
+    AllowedSigners, FLEET_LIST_BYTES_MAX, FleetList, FleetListSerial, REVOKED_BYTES_MAX,
+    RevokedKeys, SIGNATURE_BYTES_MAX, SIGNERS_BYTES_MAX, SignedFleetList,
 };
+use spool::clock;
 
 use super::bounded_file::{read_bytes, read_text};
 use super::config::AgentConfig;
-use crate::clock;
 
 /// Inode, size, and modification time in seconds and nanoseconds of each file.
 pub(super) type FleetListStamp = [Option<(u64, u64, i64, i64)>; 4];
+
+/// A list whose signature counts.
+pub(super) struct TrustedFleetList {
+    /// The list.
+    pub(super) list: FleetList,
+    /// The keys of operators, without the revoked ones. They also sign orders about lost hosts.
+    pub(super) signers: AllowedSigners,
+}
 
 /// The files from which the list is read.
 pub(super) struct FleetListFiles {
@@ -41,7 +49,7 @@ impl FleetListFiles {
     ///
     /// # Errors
     /// A file cannot be read, or the signature does not count. The message has help.
-    pub(super) fn read(&self) -> Result<FleetList, String> {
+    pub(super) fn read(&self) -> Result<TrustedFleetList, String> {
         let limit = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let signers = read_text(&self.allowed_signers, limit(SIGNERS_BYTES_MAX))?;
         let signers = AllowedSigners::parse(&signers)
@@ -62,7 +70,7 @@ impl FleetListFiles {
             signed.list().fleet(),
             signed.signer()
         );
-        Ok(signed.list().clone())
+        Ok(TrustedFleetList { list: signed.list().clone(), signers })
     }
 
     /// Returns the identity of the files as they are now.
@@ -83,15 +91,10 @@ impl FleetListFiles {
 pub(super) fn labels_in(
     list: &FleetList,
     host: &HostName,
-    serial_seen: Option<u64>,
+    seen: Option<&FleetListSerial>,
 ) -> Result<Vec<HostName>, String> {
-    if let Some(seen) = serial_seen.filter(|seen| list.serial() < *seen) {
-        return Err(format!(
-            "fleet list: number {} is older than number {seen}, which this host has used; help: \
-             install the newest list with its signature",
-            list.serial()
-        ));
-    }
+    let checked = seen.map_or(Ok(()), |seen| seen.check(list));
+    checked.map_err(|error| format!("fleet list: {error}"))?;
     let Some(found) = list.host(host.as_str()) else {
         return Err(format!(
             "fleet list: fleet {} does not have host {host}; help: add the host to the list and \

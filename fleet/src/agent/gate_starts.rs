@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use fleet::gate::{GateAnswer, StandingUseQuery, StartQuery};
 use model::{RequestId, Sha256, StandingId};
+use spool::random_bytes;
 
 use super::agent_state::Agent;
 use super::error::FleetAgentError;
 use super::link::DatabaseLink;
 use super::model::{ClaimFile, LocalClaim};
 use crate::database::{StartDecision, StartRow};
-use crate::random::random_bytes;
 
 /// Decides a start. The daemon repeats its query until it gets a decision, and all repetitions
 /// together have one effect.

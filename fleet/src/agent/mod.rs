@@ -35,6 +35,7 @@ mod gate_socket;
 mod gate_starts;
 mod link;
 mod link_pool;
+mod missing_records;
 mod model;
 mod placing;
 mod placing_tries;

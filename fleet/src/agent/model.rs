@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The durable part of a claim of this host: `claims/<request id>.json`. It is written before the
-/// files are placed or a local start is asked for, and removed after the report.
+/// The durable part of a claim of this host: `claim` in `claims/<request id>.json`. It is written
+/// before the files are placed or a local start is asked for, and removed after the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClaimFile {

@@ -80,9 +80,16 @@ impl Readiness {
             .is_some_and(|at| now.saturating_duration_since(at) <= DAEMON_SILENT_MAX)
     }
 
-    /// Returns whether an operator declared this host lost.
+    /// Returns whether an operator declared this host lost. An order that does not count declares
+    /// nothing.
     pub(super) fn is_lost(&self) -> bool {
-        self.answer.as_ref().is_some_and(|answer| answer.is_lost)
+        let answer = self.answer.as_ref();
+        answer.is_some_and(|it| it.is_lost && it.lost_order_defect.is_none())
+    }
+
+    /// Returns the order about a lost host that does not count, by the last answer.
+    pub(super) fn lost_order_defect(&self) -> Option<&str> {
+        self.answer.as_ref()?.lost_order_defect.as_deref()
     }
 
     /// Returns the reason why nothing may be admitted. Without one the host is ready.
@@ -95,6 +102,9 @@ impl Readiness {
         let Some(answer) = self.answer.as_ref().filter(|_| is_recent) else {
             return Some(self.silence(age));
         };
+        if let Some(why) = &answer.lost_order_defect {
+            return Some(format!("database: {why}"));
+        }
         let host = &self.host;
         if answer.is_lost {
             return Some(format!(

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::error::FleetAgentError;
 use super::model::LocalClaim;
+use crate::blocking::blocking;
 
 /// A change shortly before a listing may be missing in it: the file system's clock is coarse.
 const CLOCK_STEP_MAX: Duration = Duration::from_secs(1);
@@ -76,8 +77,7 @@ impl ResultWatch {
         }
         let age = found.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
         // There may be very many names.
-        let listed = tokio::task::spawn_blocking(move || by_subject(&results)).await;
-        let listed = listed.map_err(|error| failed(io::Error::other(error)))?.map_err(failed)?;
+        let listed = blocking(move || by_subject(&results)).await?.map_err(failed)?;
         *self.names.borrow_mut() = listed;
         self.listed_at.set(Some(Instant::now()));
         self.stamp.set(age.filter(|age| *age > CLOCK_STEP_MAX).map(|_| stamp));

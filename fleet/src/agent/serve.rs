@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use spool::ServiceManager;
 use tokio::net::UnixListener;
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -14,7 +15,6 @@ use super::config::AgentConfig;
 use super::signals::{AgentSignals, SignalSockets};
 use super::{beat, claims, gate_connection, gate_socket, reports};
 use crate::confine::confine_serving;
-use crate::service_notifier::ServiceNotifier;
 use crate::witness::Witness;
 
 /// Before it ends, the agent waits this long for starts that are being decided.
@@ -36,17 +36,17 @@ pub(crate) fn serve(path: &Path) -> Result<(), String> {
     let listener = gate_socket::listen(&config.socket)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("cannot start the runtime: {error}"))?;
-    let notifier = ServiceNotifier::of_environment();
+    let manager = ServiceManager::of_environment();
     let signals = SignalSockets::listen()?;
     // Everything that needs more rights is open now, and no thread runs yet.
     confine_serving(&config.places())?;
-    LocalSet::new().block_on(&runtime, run(agent, (listener, signals), notifier, witness))
+    LocalSet::new().block_on(&runtime, run(agent, (listener, signals), manager, witness))
 }
 
 async fn run(
     agent: Rc<Agent>,
     (listener, signals): (std::os::unix::net::UnixListener, SignalSockets),
-    notifier: ServiceNotifier,
+    manager: ServiceManager,
     witness: Witness,
 ) -> Result<(), String> {
     let mut signals = AgentSignals::of(signals)?;
@@ -58,9 +58,9 @@ async fn run(
         spawn_local(reports::run(Rc::clone(&agent), witness)),
     ];
     tracing::info!("serving host {} at {}", agent.host(), agent.config.socket.display());
-    notifier.ready();
-    wait(&agent, &notifier, &mut signals, &tasks).await?;
-    notifier.stopping();
+    manager.ready();
+    wait(&agent, &manager, &mut signals, &tasks).await?;
+    manager.stopping();
     drain(&agent).await;
     tracing::info!("stopped");
     Ok(())
@@ -69,11 +69,11 @@ async fn run(
 /// Waits for the signal to stop. A task never ends by itself: one that panicked ends the agent.
 async fn wait(
     agent: &Agent,
-    notifier: &ServiceNotifier,
+    manager: &ServiceManager,
     signals: &mut AgentSignals,
     tasks: &[JoinHandle<()>],
 ) -> Result<(), String> {
-    let every = notifier.watchdog_interval().map_or(STATUS_INTERVAL, |it| it.min(STATUS_INTERVAL));
+    let every = manager.watchdog_interval().map_or(STATUS_INTERVAL, |it| it.min(STATUS_INTERVAL));
     let mut ticks = interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -81,8 +81,8 @@ async fn wait(
             () = signals.stop.arrived() => return Ok(()),
             () = signals.reload.arrived() => beat::reload(agent),
             _ = ticks.tick() => {
-                notifier.ping_watchdog();
-                notifier.status(&status_line(agent));
+                manager.ping_watchdog();
+                manager.status(&status_line(agent));
                 if tasks.iter().any(JoinHandle::is_finished) {
                     return Err("a task ended; help: report this as a bug".to_owned());
                 }

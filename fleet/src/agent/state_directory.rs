@@ -1,7 +1,7 @@
 //! The private state directory of the agent, used by one process at a time.
 //!
 //! ```text
-//! claims/<request id>.json   a claim of this host that is not reported yet
+//! claims/<request id>.json   a claim that is not reported yet, with its host and fleet
 //! incoming/<request id>/     the files of a claim before they are placed; removed at each start
 //! fleet-list                 the fleet, and the highest number of a list that was used
 //! beats                      the fleet, and the number of the last beat
@@ -14,6 +14,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use policies::FleetListSerial;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use spool::{io_text, publish_file, write_or_replace};
@@ -78,37 +79,29 @@ impl StateDirectory {
         Ok(path)
     }
 
-    /// Returns the highest number of a list of this fleet that was used here.
+    /// Returns the number of the newest list that was used here.
     ///
     /// # Errors
     /// The file cannot be read, or holds no number.
-    pub(super) fn list_serial(&self, fleet_id: &str) -> Result<Option<u64>, String> {
+    pub(super) fn list_serial(&self) -> Result<Option<FleetListSerial>, String> {
         let path = self.path.join("fleet-list");
         if !path.exists() {
             return Ok(None);
         }
         let text = read_text(&path, NUMBER_BYTES_MAX)?;
-        let Some((found, Ok(serial))) =
-            text.trim_end().split_once(' ').map(|(fleet, serial)| (fleet, serial.parse::<u64>()))
-        else {
-            let shown = path.display();
-            return Err(format!(
-                "{shown}: not readable; help: remove it, if the fleet list is the newest"
-            ));
-        };
-        Ok((found == fleet_id).then_some(serial))
+        let serial = FleetListSerial::parse(text.as_bytes());
+        serial.map(Some).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Notes that a list of this fleet is used. It is durable when this returns.
+    /// Notes that the list with this number is used. It is durable when this returns.
     ///
     /// # Errors
     /// An I/O error.
-    pub(super) fn note_list_serial(&self, fleet_id: &str, serial: u64) -> Result<(), String> {
+    pub(super) fn note_list_serial(&self, serial: &FleetListSerial) -> Result<(), String> {
         let path = self.path.join("fleet-list");
-        let bytes = format!("{fleet_id} {serial}\n").into_bytes();
         let known = path.exists().then(|| read_text(&path, NUMBER_BYTES_MAX)).transpose()?;
         let known = known.as_deref().map(str::as_bytes);
-        write_or_replace(&path, known, &bytes).map_err(|error| error.to_string())
+        write_or_replace(&path, known, serial.text().as_bytes()).map_err(|error| error.to_string())
     }
 
     /// Returns the number of the last beat in this fleet; 0 if there was none.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::Sha256;
 use policies::AisFile;
-use spool::{SubmissionFiles, write_new_file};
-use tokio::task::spawn_blocking;
+use spool::{SubmissionFiles, clock, write_new_file};
 use validator::{Draft, FileLocation, OwnerUid};
 
 use super::agent_state::Agent;
@@ -14,8 +13,8 @@ use super::error::FleetAgentError;
 use super::placing::{PlaceOutcome, place};
 use super::signature_names::signature_name;
 use super::state_directory::remove_tree;
-use crate::bytes::{UnpackedSubmission, unpack_submission};
-use crate::clock;
+use crate::blocking::blocking;
+use crate::bytes::{UnpackedSignatures, UnpackedSubmission, unpack_signatures, unpack_submission};
 use crate::database::{Database, RequestKind, RequestRow};
 
 /// The most additions that are placed with a claim.
@@ -56,7 +55,7 @@ async fn place_with(
 ) -> Result<PlaceOutcome, FleetAgentError> {
     let into = make_incoming(agent, &row.id)?;
     let placed = fetch_and_place(agent, database, (row, additions), &into).await;
-    remove_incoming(&into);
+    remove_incoming(into).await;
     placed
 }
 
@@ -88,15 +87,13 @@ async fn fetch_and_place(
     let (approved, kind) = (agent.config.approved(), row.kind);
     let (document, digest, id) =
         (into.join(&document_name), row.document_sha256.clone(), row.id.clone());
-    let placed = spawn_blocking(move || {
+    blocking(move || {
         if kind == RequestKind::Request {
             check_request_id(&document, &id)?;
         }
         place(&document, &digest, &approved, &declared)
-    });
-    placed.await.unwrap_or_else(|error| {
-        Err(FleetAgentError::lasting(format!("{}: {error}; help: report this as a bug", row.id)))
     })
+    .await?
 }
 
 /// Fetches the files of a row into an empty directory, and checks that they are those of the row.
@@ -106,25 +103,34 @@ async fn fetch(
     row: &RequestRow,
     into: &Path,
 ) -> Result<UnpackedSubmission, FleetAgentError> {
-    let manifest = row.manifest_sha256.as_deref().and_then(|text| text.parse::<Sha256>().ok());
-    let Some(manifest) = manifest else {
-        return Err(FleetAgentError::lasting(format!(
-            "{}: its row names no files; help: submit it again under another id",
-            row.id
-        )));
-    };
+    let manifest = manifest_of(row)?;
     let unpacked = unpack_submission(&manifest, into, &agent.store, database).await?;
-    let is_named = unpacked.document_name == format!("{}.md", row.id);
-    if !is_named || unpacked.document_sha256 != row.document_sha256 {
-        return Err(FleetAgentError::lasting(format!(
-            "{}: its files are those of another document; help: submit it again under another id",
-            row.id
-        )));
-    }
+    check_document(row, &unpacked.document_name, &unpacked.document_sha256)?;
     Ok(unpacked)
 }
 
-/// Fetches an addition, and copies its new signature files beside the document.
+fn manifest_of(row: &RequestRow) -> Result<Sha256, FleetAgentError> {
+    let manifest = row.manifest_sha256.as_deref().and_then(|text| text.parse().ok());
+    manifest.ok_or_else(|| {
+        FleetAgentError::lasting(format!(
+            "{}: its row names no files; help: submit it again under another id",
+            row.id
+        ))
+    })
+}
+
+/// Checks that a manifest is of the document of its row.
+fn check_document(row: &RequestRow, name: &str, sha256: &str) -> Result<(), FleetAgentError> {
+    match name == format!("{}.md", row.id) && sha256 == row.document_sha256 {
+        true => Ok(()),
+        false => Err(FleetAgentError::lasting(format!(
+            "{}: its files are those of another document; help: submit it again under another id",
+            row.id
+        ))),
+    }
+}
+
+/// Fetches the signature files of an addition, and copies the new ones beside the document.
 async fn add_signatures(
     agent: &Agent,
     database: &mut Database,
@@ -132,12 +138,31 @@ async fn add_signatures(
     into: &Path,
 ) -> Result<(), FleetAgentError> {
     let beside = make_incoming(agent, &format!("{}.added", addition.id))?;
-    let added = match fetch(agent, database, addition, &beside).await {
-        Ok(unpacked) => copy_signatures(&beside.join(&unpacked.document_name), into),
-        Err(error) => Err(error),
-    };
-    remove_incoming(&beside);
+    let added = fetch_signatures(agent, database, addition, (&beside, into)).await;
+    remove_incoming(beside).await;
     added
+}
+
+/// Fetches signature files into an empty directory, and copies the new ones to another one, which
+/// has their document.
+async fn fetch_signatures(
+    agent: &Agent,
+    database: &mut Database,
+    addition: &RequestRow,
+    (beside, into): (&Path, &Path),
+) -> Result<(), FleetAgentError> {
+    let manifest = manifest_of(addition)?;
+    let unpacked = unpack_signatures(&manifest, beside, &agent.store, database).await?;
+    let UnpackedSignatures { document_name, document_sha256 } = unpacked;
+    check_document(addition, &document_name, &document_sha256)?;
+    let (from, to) = (into.join(&document_name), beside.join(&document_name));
+    let into = into.to_owned();
+    blocking(move || {
+        // Signature files are found beside their document.
+        write_new_file(&to, SubmissionFiles::read(&from, None)?.bytes())?;
+        copy_signatures(&to, &into)
+    })
+    .await?
 }
 
 /// Copies the signatures and the bundle of a document into a directory. An existing file stays as
@@ -164,9 +189,11 @@ fn make_incoming(agent: &Agent, name: &str) -> Result<PathBuf, FleetAgentError> 
     made.map_err(|error| FleetAgentError::io(agent.directory.path(), &error))
 }
 
-fn remove_incoming(path: &Path) {
-    if let Err(error) = remove_tree(path) {
-        tracing::warn!("{}: remove: {error}", path.display());
+async fn remove_incoming(path: PathBuf) {
+    let removed =
+        blocking(move || remove_tree(&path).map_err(|error| FleetAgentError::io(&path, &error)));
+    if let Err(error) = removed.await.unwrap_or_else(|error| Err(error.into())) {
+        tracing::warn!("{error}");
     }
 }
 

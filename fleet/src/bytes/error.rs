@@ -8,14 +8,11 @@ mod tests;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::{Sha256, escape_line};
+use model::Sha256;
 use spool::SpoolError;
 
 use super::fault::{FolderTarFault, ManifestProblem, StoreAddressFault};
 use crate::database::DatabaseError;
-
-/// The longest text of a store in a message, in characters.
-const TEXT_CHARS_MAX: usize = 300;
 
 /// A failed operation on bytes.
 #[derive(Debug)]
@@ -170,9 +167,3 @@ impl From<SpoolError> for ByteStoreError {
 }
 
 impl std::error::Error for ByteStoreError {}
-
-/// Returns a foreign text on one line, shortened.
-pub(super) fn cleaned(text: &str) -> String {
-    let shown: String = text.chars().take(TEXT_CHARS_MAX).collect();
-    escape_line(&shown.replace(['\n', '\r', '\t'], " "))
-}

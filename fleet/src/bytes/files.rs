@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use model::{Sha256, Sha256Stream};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2};
+use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open};
+use spool::open_beneath;
 
 use super::error::ByteStoreError;
 
@@ -15,11 +16,6 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const EXECUTE_BITS: u32 = 0o111;
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
-const WITHIN: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS)
-    .union(ResolveFlags::NO_XDEV);
 
 /// Runs work that blocks on a thread for it.
 pub(super) async fn blocking<T: Send + 'static>(
@@ -35,16 +31,6 @@ pub(super) async fn blocking<T: Send + 'static>(
 pub(super) fn open_directory(path: &Path) -> Result<OwnedFd, ByteStoreError> {
     open(path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
         .map_err(ByteStoreError::io(path, "open"))
-}
-
-/// Opens an object beneath a directory, without links and other mounts.
-pub(super) fn open_beneath(
-    directory: impl AsFd,
-    name: impl rustix::path::Arg,
-    flags: OFlags,
-) -> rustix::io::Result<OwnedFd> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    openat2(directory, name, flags, Mode::empty(), WITHIN)
 }
 
 /// Opens a directory beneath another one.

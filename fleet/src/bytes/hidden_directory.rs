@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, RenameFlags, mkdirat, renameat_with};
 use rustix::io::Errno;
+use spool::random_bytes;
 
 use super::error::ByteStoreError;
 use super::files::open_directory;
-use crate::random::random_bytes;
 
 /// The umask removes the access of others.
 const DIRECTORY_MODE: u32 = 0o777;

@@ -44,6 +44,15 @@ pub(crate) struct UnpackedSubmission {
     pub(crate) declared: Vec<String>,
 }
 
+/// The signatures and the bundle of a submission in a directory of their own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct UnpackedSignatures {
+    /// The file name of the document, which was not fetched.
+    pub(crate) document_name: String,
+    /// The digest of the document in the manifest, 64 lower-case hex digits.
+    pub(crate) document_sha256: String,
+}
+
 /// A result whose blobs are stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PackedResult {

@@ -17,11 +17,12 @@ use object_store::{
 use rustix::fs::{Mode, OFlags, fchmod, open};
 
 use super::blob::{Blob, BlobParts};
-use super::error::{ByteStoreError, cleaned};
+use super::error::ByteStoreError;
 use super::fault::StoreAddressFault;
 use super::files::blocking;
 use super::hashed_target::HashedTarget;
 use super::object_address::{StoreAddress, settings, shown_address};
+use crate::foreign_text::foreign_line;
 
 /// The longest wait for one answer. The client repeats failed requests within it.
 const ANSWER_MAX: Duration = Duration::from_secs(20 * 60);
@@ -49,7 +50,7 @@ impl ObjectByteStore {
         let refused = |fault| ByteStoreError::Address { address: shown_address(address), fault };
         let client = |error: Error| ByteStoreError::Client {
             store: shown_address(address),
-            problem: cleaned(&error.to_string()),
+            problem: foreign_line(&error.to_string()),
         };
         match StoreAddress::parse(address).map_err(refused)? {
             StoreAddress::Directory(path) => {
@@ -89,7 +90,7 @@ impl ObjectByteStore {
         if let Err(error) = self.send(&mut *upload, blob).await {
             // The error of the upload counts. A rule of the bucket removes the parts later.
             if let Err(why) = upload.abort().await {
-                tracing::debug!("store {}: abort: {}", self.shown, cleaned(&why.to_string()));
+                tracing::debug!("store {}: abort: {}", self.shown, foreign_line(&why.to_string()));
             }
             return Err(error);
         }
@@ -196,7 +197,7 @@ impl ObjectByteStore {
     }
 
     fn failed(&self, act: &'static str, error: &Error) -> ByteStoreError {
-        let problem = cleaned(&error.to_string());
+        let problem = foreign_line(&error.to_string());
         ByteStoreError::Store { store: self.shown.clone(), act, problem }
     }
 

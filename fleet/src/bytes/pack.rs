@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use spool::clock;
+
 use super::blob::Blob;
 use super::byte_store::ByteStore;
 use super::error::ByteStoreError;
@@ -11,7 +13,6 @@ use super::manifest::{Manifest, ManifestFile, ManifestFileKind};
 use super::model::{PackedResult, PackedSubmission};
 use super::result_files::ResultFiles;
 use super::submission_files::read_submission;
-use crate::clock;
 use crate::database::BlobRows;
 
 /// Stores the document of this file name with its signatures, its bundle and the inputs that it
@@ -29,13 +30,18 @@ pub(crate) async fn pack_submission(
 ) -> Result<PackedSubmission, ByteStoreError> {
     let (directory, document) = (directory.to_owned(), document.to_owned());
     let (now, bytes_max) = (clock::now(), store.bytes_max());
-    let read = blocking(move || read_submission(&directory, &document, now, bytes_max)).await?;
-    let (files, blobs): (Vec<ManifestFile>, Vec<Blob>) = read.into_iter().unzip();
-    let manifest = Manifest::of_submission(files).map_err(ByteStoreError::Unpackable)?;
+    let (manifest, written, blobs) = blocking(move || {
+        let read = read_submission(&directory, &document, now, bytes_max)?;
+        let (files, blobs): (Vec<ManifestFile>, Vec<Blob>) = read.into_iter().unzip();
+        let manifest = Manifest::of_submission(files).map_err(ByteStoreError::Unpackable)?;
+        let written = manifest_blob(&manifest)?;
+        Ok((manifest, written, blobs))
+    })
+    .await?;
     for blob in blobs {
         store.put(rows, blob).await?;
     }
-    let manifest_sha256 = put_manifest(&manifest, store, rows).await?;
+    let manifest_sha256 = store.put(rows, written).await?.to_string();
     let digests = |kind| {
         let of_kind = manifest.files().iter().filter(move |file| file.kind == kind);
         of_kind.map(|file| file.sha256.to_string())
@@ -74,17 +80,15 @@ pub(crate) async fn pack_result(
         }
         files.push(file);
     }
-    let manifest = Manifest::of_result(files).map_err(ByteStoreError::Unpackable)?;
-    let manifest_sha256 = put_manifest(&manifest, store, rows).await?;
+    let manifest = blocking(move || {
+        manifest_blob(&Manifest::of_result(files).map_err(ByteStoreError::Unpackable)?)
+    });
+    let manifest_sha256 = store.put(rows, manifest.await?).await?.to_string();
     left_out.sort();
     Ok(PackedResult { manifest_sha256, left_out })
 }
 
-async fn put_manifest(
-    manifest: &Manifest,
-    store: &ByteStore,
-    rows: &mut impl BlobRows,
-) -> Result<String, ByteStoreError> {
-    let bytes = manifest.to_bytes().map_err(ByteStoreError::Unpackable)?;
-    Ok(store.put(rows, Blob::of_bytes(bytes)).await?.to_string())
+/// Returns the blob of a manifest. It may have very many files, so this needs a thread of its own.
+fn manifest_blob(manifest: &Manifest) -> Result<Blob, ByteStoreError> {
+    Ok(Blob::of_bytes(manifest.to_bytes().map_err(ByteStoreError::Unpackable)?))
 }

@@ -13,7 +13,7 @@ use super::files::blocking;
 use super::folder::unpack_folder;
 use super::hidden_directory::HiddenDirectory;
 use super::manifest::{MANIFEST_BYTES_MAX, Manifest, ManifestFile, ManifestFileKind, ManifestMode};
-use super::model::{UnpackedResult, UnpackedSubmission};
+use super::model::{UnpackedResult, UnpackedSignatures, UnpackedSubmission};
 use super::new_tree::NewTree;
 use crate::database::BlobRows;
 
@@ -29,8 +29,7 @@ pub(crate) async fn unpack_submission(
     store: &ByteStore,
     rows: &mut impl BlobRows,
 ) -> Result<UnpackedSubmission, ByteStoreError> {
-    let text = store.get(rows, manifest_sha256, MANIFEST_BYTES_MAX).await?;
-    let manifest = Manifest::parse_submission(&text).map_err(refused(manifest_sha256))?;
+    let manifest = read_manifest(manifest_sha256, Manifest::parse_submission, store, rows).await?;
     let mut fetch = BlobFetch { manifest_sha256, store, tree: NewTree::open(into)? };
     let (mut document_name, mut document_sha256) = (String::new(), String::new());
     let mut declared = Vec::new();
@@ -60,6 +59,33 @@ pub(crate) async fn unpack_submission(
     Ok(UnpackedSubmission { document_name, document_sha256, declared })
 }
 
+/// Fetches only the signatures and the bundle of a submission, into an empty directory that no
+/// other user can write to. Its document and its inputs are not asked for. Nothing is synced.
+///
+/// # Errors
+/// As [`unpack_submission`].
+pub(crate) async fn unpack_signatures(
+    manifest_sha256: &Sha256,
+    into: &Path,
+    store: &ByteStore,
+    rows: &mut impl BlobRows,
+) -> Result<UnpackedSignatures, ByteStoreError> {
+    let manifest = read_manifest(manifest_sha256, Manifest::parse_submission, store, rows).await?;
+    let mut fetch = BlobFetch { manifest_sha256, store, tree: NewTree::open(into)? };
+    let (mut document_name, mut document_sha256) = (String::new(), String::new());
+    for file in manifest.files() {
+        match file.kind {
+            ManifestFileKind::Document => {
+                document_name.clone_from(&file.name);
+                document_sha256 = file.sha256.to_string();
+            }
+            ManifestFileKind::Signature => fetch.file(file, &file.name, rows).await?,
+            _ => {}
+        }
+    }
+    Ok(UnpackedSignatures { document_name, document_sha256 })
+}
+
 /// Fetches a result into a new directory of its id, which appears only when it is complete. It is
 /// not verified as a record.
 ///
@@ -79,8 +105,7 @@ pub(crate) async fn unpack_result(
     if target.symlink_metadata().is_ok() {
         return Err(ByteStoreError::Exists { path: target });
     }
-    let text = store.get(rows, manifest_sha256, MANIFEST_BYTES_MAX).await?;
-    let manifest = Manifest::parse_result(&text).map_err(refused(manifest_sha256))?;
+    let manifest = read_manifest(manifest_sha256, Manifest::parse_result, store, rows).await?;
     let hidden = HiddenDirectory::make(into)?;
     let tree = NewTree::open(&hidden.path())?;
     let mut fetch = BlobFetch { manifest_sha256, store, tree };
@@ -92,6 +117,18 @@ pub(crate) async fn unpack_result(
         }
     }
     Ok(UnpackedResult { directory: hidden.place(result_id)?, left_out })
+}
+
+/// Fetches a manifest, and reads it on a thread of its own: it may have very many files.
+async fn read_manifest(
+    manifest_sha256: &Sha256,
+    parse: fn(&[u8]) -> Result<Manifest, ManifestProblem>,
+    store: &ByteStore,
+    rows: &mut impl BlobRows,
+) -> Result<Manifest, ByteStoreError> {
+    let text = store.get(rows, manifest_sha256, MANIFEST_BYTES_MAX).await?;
+    let to_error = refused(manifest_sha256);
+    blocking(move || parse(&text).map_err(to_error)).await
 }
 
 fn refused(manifest: &Sha256) -> impl Fn(ManifestProblem) -> ByteStoreError + use<> {

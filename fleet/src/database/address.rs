@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-use super::fault::cleaned;
+use crate::foreign_text::foreign_line;
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
@@ -60,7 +60,7 @@ impl DatabaseAddress {
         }
         let config = url.parse::<Config>().map_err(|error| {
             let cause = error.source().map(ToString::to_string).unwrap_or_default();
-            AddressFault::Syntax(cleaned(&cause))
+            AddressFault::Syntax(foreign_line(&cause))
         })?;
         if config.get_password().is_some() {
             return Err(AddressFault::Password);
@@ -90,7 +90,7 @@ impl DatabaseAddress {
     /// Returns the servers for messages.
     pub(super) fn servers(&self) -> String {
         let hosts = self.config.get_hosts().iter().map(|host| match host {
-            Host::Tcp(name) => cleaned(name),
+            Host::Tcp(name) => foreign_line(name),
             Host::Unix(path) => path.display().to_string(),
         });
         let addresses = self.config.get_hostaddrs().iter().map(ToString::to_string);

@@ -94,6 +94,19 @@ impl StatementBound {
         self.run(act, querying).await
     }
 
+    /// Lets the server plan statements, which derives their types from their columns.
+    pub(super) async fn plan_all(
+        &self,
+        act: &'static str,
+        client: &Client,
+        statements: &[&'static str],
+    ) -> Result<(), DatabaseError> {
+        for statement in statements {
+            self.run(act, self.plan(client, statement, &[])).await?;
+        }
+        Ok(())
+    }
+
     async fn plan(
         &self,
         client: &Client,

@@ -8,9 +8,9 @@ use tokio_postgres::types::Type;
 use super::bound::{SqlValues, retried};
 use super::connection::Database;
 use super::error::DatabaseError;
-use super::fault::cleaned;
 use super::host_model::{CheckpointRow, CosignatureRow};
 use super::row::{bigint, count, field, host_name};
+use crate::foreign_text::foreign_line;
 
 const PUT: &str = "post its checkpoint";
 const READ: &str = "read checkpoints";
@@ -154,7 +154,7 @@ impl WitnessRows for Database {
         reason: &str,
         note: &str,
     ) -> Result<(), DatabaseError> {
-        let reason = cleaned(reason);
+        let reason = foreign_line(reason);
         let values: SqlValues<'_> = &[
             (&host.as_str(), Type::TEXT),
             (&witness.as_str(), Type::TEXT),

@@ -85,6 +85,8 @@ pub(crate) enum DatabaseError {
     },
     /// A row was changed by hand.
     Row(RowDefect),
+    /// An order about a lost host does not count. The text has help.
+    LostOrder(String),
     /// A blob is larger than allowed.
     TooLarge {
         /// Its digest.
@@ -156,6 +158,7 @@ impl fmt::Display for DatabaseError {
                 write!(f, "database: it is unknown if it could {act}: {fault}")
             }
             Self::Row(defect) => write!(f, "database: {defect}"),
+            Self::LostOrder(why) => write!(f, "database: {why}"),
             Self::Value { column } => write!(
                 f,
                 "database: column {column} has a value that no program of the fleet writes; help: \

@@ -1,13 +1,12 @@
 //! The faults of a database server, classified by the codes of SQLSTATE. Texts of a server are
-//! shortened, and shown without control characters.
+//! shortened, and deceptive characters are escaped.
 
 use std::error::Error as _;
 use std::fmt;
 
 use tokio_postgres::Error;
 
-/// The longest text of a server in a message, in characters.
-const TEXT_CHARS_MAX: usize = 300;
+use crate::foreign_text::foreign_line;
 
 model::closed_set! {
     /// The kind of a fault. The text is the event.
@@ -106,8 +105,8 @@ impl ServerFault {
     pub(super) fn of_code(code: &str, text: &str) -> Self {
         let known = CODES.iter().find(|(known, _)| *known == code);
         match known {
-            Some((_, kind)) => Self { kind: *kind, text: cleaned(text) },
-            None => Self { kind: Kind::Other, text: cleaned(&format!("{code} {text}")) },
+            Some((_, kind)) => Self { kind: *kind, text: foreign_line(text) },
+            None => Self { kind: Kind::Other, text: foreign_line(&format!("{code} {text}")) },
         }
     }
 
@@ -123,7 +122,7 @@ impl ServerFault {
             Some(_) => Kind::Closed,
             None => Kind::Other,
         };
-        Self { kind, text: cleaned(&chain(error)) }
+        Self { kind, text: foreign_line(&chain(error)) }
     }
 
     /// Classifies an error of a connection that is being made.
@@ -204,12 +203,6 @@ fn chain(error: &Error) -> String {
         cause = it.source();
     }
     text
-}
-
-/// Returns a foreign text on one line, shortened.
-pub(super) fn cleaned(text: &str) -> String {
-    let shown = text.chars().take(TEXT_CHARS_MAX);
-    shown.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use super::bound::{SqlValues, retried};
 use super::claim_rows::JudgedClaims;
 use super::connection::Database;
 use super::error::DatabaseError;
-use super::fault::cleaned;
 use super::host_model::Channel;
 use super::listing::stored_requests;
 use super::model::ClaimRow;
 use super::sum::ClaimFacts;
+use crate::foreign_text::foreign_line;
 
 const GIVE_BACK: &str = "give a request back";
 
@@ -21,6 +21,9 @@ const DECLINE: &str = "INSERT INTO toolexec.declined (request, host, reason) \
 const RELEASE: &str = "UPDATE toolexec.claim \
      SET state = 'queued', host = NULL, epoch = epoch + 1, sum = $4 \
      WHERE request = $1 AND host = $2 AND epoch = $3 AND state = 'claimed'";
+
+const LOSE_RECORD: &str = "UPDATE toolexec.claim SET state = 'indeterminate', sum = $4 \
+     WHERE request = $1 AND host = $2 AND epoch = $3 AND state = 'started'";
 
 const MINE: &str = stored_requests!(
     "WHERE c.host = $1 AND c.state IN ('claimed', 'started', 'indeterminate') \
@@ -66,6 +69,35 @@ impl Database {
         Ok(())
     }
 
+    /// Makes a started request of this host indeterminate, because the host has lost its record. A
+    /// record that the host reports later replaces this. Returns false if the claim has ended
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// [`DatabaseError`].
+    pub(crate) async fn lose_record(&mut self, claim: &ClaimRow) -> Result<bool, DatabaseError> {
+        let (role, request) = (self.role().await?, &claim.request);
+        let lost = ClaimFacts {
+            request: request.id.clone(),
+            document_sha256: request.document_sha256.clone(),
+            audience: request.audience.clone(),
+            host: Some(role),
+            epoch: claim.epoch,
+            state: FleetState::Indeterminate,
+        };
+        let sum = lost.sum();
+        let values: SqlValues<'_> = &[
+            (&lost.request, Type::TEXT),
+            (&lost.host, Type::TEXT),
+            (&lost.epoch, Type::INT8),
+            (&sum, Type::TEXT),
+        ];
+        let act = "declare a record lost";
+        let changed = self.bound.execute(act, &self.client, LOSE_RECORD, values).await?;
+        self.wake(Channel::Results).await;
+        Ok(changed == 1)
+    }
+
     async fn give_back_once(
         &mut self,
         claim: &ClaimRow,
@@ -82,7 +114,7 @@ impl Database {
             epoch: claim.epoch + 1,
             state: FleetState::Queued,
         };
-        let (reason, sum) = (cleaned(reason), free.sum());
+        let (reason, sum) = (foreign_line(reason), free.sum());
         let transaction = bound.begin(GIVE_BACK, &mut self.client).await?;
         let client = transaction.client();
         let values: SqlValues<'_> =

@@ -62,6 +62,9 @@ pub(crate) struct BeatAnswer {
     /// An operator declared the host lost. It claims nothing until it has reported everything and
     /// called `returned`.
     pub(crate) is_lost: bool,
+    /// The first order about a lost host that does not count, with help. Then the host admits
+    /// nothing: a person who is not an operator may have freed the claims of the other host.
+    pub(crate) lost_order_defect: Option<String>,
     /// The witnesses that dispute the log of this host, with their reasons.
     pub(crate) disputed_by: Vec<(HostName, String)>,
     /// Requests that wait for a host.

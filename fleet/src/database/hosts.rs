@@ -9,6 +9,7 @@ use super::bound::SqlValues;
 use super::connection::Database;
 use super::error::DatabaseError;
 use super::host_model::BeatAnswer;
+use super::lost_orders::LostOrderTrust;
 use super::row::{count, field, host_name};
 
 const ACT: &str = "beat";
@@ -35,7 +36,8 @@ const DISPUTES: &str = "SELECT d.host, d.witness, d.reason FROM toolexec.dispute
 const RETURNED: &str = "UPDATE toolexec.host SET returned_at = now() WHERE name = $1";
 
 impl Database {
-    /// Beats, and returns the figures of the fleet.
+    /// Beats, and returns the figures of the fleet. The orders about lost hosts are checked by
+    /// `trust`.
     ///
     /// # Errors
     /// [`DatabaseError`].
@@ -43,6 +45,7 @@ impl Database {
         &mut self,
         host: &HostName,
         labels: &[HostName],
+        trust: &LostOrderTrust,
     ) -> Result<BeatAnswer, DatabaseError> {
         let (name, missing) = (host.as_str(), || DatabaseError::Value { column: "beats" });
         let labels: Vec<&str> = labels.iter().map(HostName::as_str).collect();
@@ -51,10 +54,12 @@ impl Database {
         let figures = self.bound.query(ACT, &self.client, FIGURES, &values[..1]).await?;
         let ages = self.bound.query(ACT, &self.client, AGES, &[]).await?;
         let disputes = self.bound.query(ACT, &self.client, DISPUTES, &[]).await?;
+        let lost_order_defect = trust.defect(ACT, &self.bound, &self.client).await?;
         let figures = figures.first().ok_or_else(missing)?;
         let mut answer = BeatAnswer {
             beats: count(beat.first().ok_or_else(missing)?, "beats")?,
             is_lost: field(figures, "is_lost")?,
+            lost_order_defect,
             disputed_by: Vec::new(),
             queued: count(figures, "queued")?,
             beat_age_sec: BTreeMap::new(),

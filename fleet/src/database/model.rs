@@ -74,6 +74,8 @@ pub(crate) struct ClaimAsk {
     pub(crate) without_audience: bool,
     /// The most rows.
     pub(crate) count: u32,
+    /// The host takes no rows of a submitter that has this many unstarted claims on it.
+    pub(crate) submitter_max: u32,
 }
 
 /// One start, as a daemon asks for it.

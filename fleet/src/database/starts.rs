@@ -14,7 +14,7 @@ use super::error::DatabaseError;
 use super::fault::ServerFaultKind;
 use super::model::{RequestKind, RequestRow, StartDecision, StartRefusal, StartRow};
 use super::start_rules::{LOCAL_EPOCH, StartStep, judge_start, start_facts};
-use super::submissions::{insert_claim, insert_request};
+use super::submissions::{INSERT_CLAIM, INSERT_REQUEST, insert_claim, insert_request};
 use super::sum::ClaimFacts;
 use super::uses::spend_use;
 
@@ -26,6 +26,9 @@ const TAKE_CLAIM: &str = "UPDATE toolexec.claim SET state = 'started', sum = $5 
 
 const INSERT_START: &str = "INSERT INTO toolexec.start \
      (request, document_sha256, host, epoch, nonce, sum) VALUES ($1, $2, $3, $4, $5, $6)";
+
+/// The statements that one start sends together. One that is not planned would be sent too late.
+const STATEMENTS: &[&str] = &[TAKE_CLAIM, INSERT_REQUEST, INSERT_CLAIM, INSERT_START];
 
 /// A timeout of the server would end the wait for its standby and report success. This program has
 /// its own timeout, after which the outcome is unknown.
@@ -60,20 +63,25 @@ impl Database {
             return Ok(decision);
         }
         let bound = self.bound.clone();
+        bound.plan_all(ACT, &self.client, STATEMENTS).await?;
         let transaction = bound.begin(ACT, &mut self.client).await?;
         let client = transaction.client();
-        match step {
-            StartStep::OfClaim(claim) => take_claim(&bound, client, claim).await?,
-            _ => insert_local(&bound, client, start).await?,
-        }
-        insert_start(&bound, client, start).await?;
+        // Sent together: the server keeps their order, and after an error it refuses the rest. So
+        // they are polled in this order, and the first error is the cause.
+        let permitted = async {
+            match step {
+                StartStep::OfClaim(claim) => take_claim(&bound, client, claim).await,
+                _ => insert_local(&bound, client, start).await,
+            }
+        };
+        let waiting = bound.run(ACT, client.batch_execute(WAIT_FOR_STANDBY));
+        tokio::try_join!(biased; permitted, insert_start(&bound, client, start), waiting)?;
         if let Some(standing) = &start.standing {
             let spent = spend_use(ACT, &bound, client, start, standing).await?;
             if let Some(refusal) = spent {
                 return Ok(StartDecision::Refused(refusal));
             }
         }
-        bound.run(ACT, client.batch_execute(WAIT_FOR_STANDBY)).await?;
         bound.commit(ACT, transaction).await?;
         Ok(StartDecision::Started)
     }
@@ -116,9 +124,6 @@ async fn insert_local(
         signatures: Vec::new(),
         submitted_by: String::new(),
     };
-    if !insert_request(ACT, bound, client, &request).await? {
-        return Err(DatabaseError::conflict(ACT));
-    }
     let claim = ClaimFacts {
         request: start.request.clone(),
         document_sha256: start.document_sha256.clone(),
@@ -127,7 +132,13 @@ async fn insert_local(
         epoch: LOCAL_EPOCH,
         state: FleetState::Started,
     };
-    insert_claim(ACT, bound, client, &claim).await
+    let inserted = insert_request(ACT, bound, client, &request);
+    let claimed = insert_claim(ACT, bound, client, &claim);
+    let (is_new, ()) = tokio::try_join!(biased; inserted, claimed)?;
+    match is_new {
+        true => Ok(()),
+        false => Err(DatabaseError::conflict(ACT)),
+    }
 }
 
 async fn insert_start(

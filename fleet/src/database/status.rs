@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use fleet::commands::{FleetHostStatus, FleetStatus};
+use fleet::commands::{FleetHostStatus, FleetLostStatus, FleetStatus};
 use fleet::model::{FleetState, HostName};
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::bound::SqlValues;
 use super::connection::Database;
 use super::error::DatabaseError;
-use super::host_model::FleetIdentity;
+use super::host_model::{FleetIdentity, LostRow};
 use super::listing::stored_requests;
+use super::lost_orders::orders_in_effect;
 use super::row::{count, field, host_name, parsed};
 use super::stored::StoredRequest;
 
@@ -74,6 +76,7 @@ impl Database {
             let dispute = (witness, field(row, "reason")?);
             disputes.entry(field(row, "host")?).or_default().push(dispute);
         }
+        let mut lost = self.lost_hosts(&rows).await?;
         let mut hosts = Vec::new();
         for row in &rows {
             let host = host_name(row, "name")?;
@@ -84,6 +87,7 @@ impl Database {
                 beat_age_sec: field(row, "beat_age_sec")?,
                 claimed: count(row, "claimed")?,
                 started: count(row, "started")?,
+                lost: lost.remove(host.as_str()),
                 log_size: log_size.and_then(|size| u64::try_from(size).ok()),
                 witnesses: witnesses.remove(host.as_str()).unwrap_or_default(),
                 disputes: disputes.remove(host.as_str()).unwrap_or_default(),
@@ -91,6 +95,19 @@ impl Database {
             });
         }
         Ok(hosts)
+    }
+
+    /// Returns the order of each of these hosts that is declared lost.
+    async fn lost_hosts(
+        &self,
+        hosts: &[Row],
+    ) -> Result<BTreeMap<String, FleetLostStatus>, DatabaseError> {
+        let names: Result<Vec<&str>, _> = hosts.iter().map(|row| field(row, "name")).collect();
+        let orders = orders_in_effect(ACT, &self.bound, &self.client, &names?).await?;
+        let of_host = |LostRow { host, order, signature }: LostRow| {
+            (host.as_str().to_owned(), FleetLostStatus { order, signature })
+        };
+        Ok(orders.into_iter().map(of_host).collect())
     }
 
     /// Looks for rows that were changed by hand.

@@ -17,11 +17,11 @@ use super::sum::{ClaimFacts, addition_sum, request_sum};
 
 const ACT: &str = "submit";
 
-const INSERT_REQUEST: &str = "INSERT INTO toolexec.request \
+pub(super) const INSERT_REQUEST: &str = "INSERT INTO toolexec.request \
      (id, document_sha256, manifest_sha256, kind, audience, bytes, signatures, sum) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
 
-const INSERT_CLAIM: &str = "INSERT INTO toolexec.claim \
+pub(super) const INSERT_CLAIM: &str = "INSERT INTO toolexec.claim \
      (request, document_sha256, audience, host, epoch, state, sum) \
      VALUES ($1, $2, $3, $4, $5, $6, $7)";
 

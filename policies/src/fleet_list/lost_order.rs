@@ -8,7 +8,7 @@ use validator::CLOCK_SKEW_SEC;
 
 use super::check::is_fleet_id;
 use super::signature::{FleetSignatureError, signer_of};
-use crate::approval::AllowedSigners;
+use crate::approval::{AllowedSigners, FLEET_NAMESPACE};
 
 /// The first line of the text.
 const TITLE: &str = "toolexec-fleet-lost v1";
@@ -39,6 +39,11 @@ pub enum FleetLostOrderError {
         /// The form that it must have.
         form: &'static str,
     },
+    /// It is about another host.
+    Host {
+        /// The host in the order.
+        found: String,
+    },
     /// It is about another fleet.
     Fleet {
         /// The id in the order.
@@ -57,6 +62,10 @@ impl fmt::Display for FleetLostOrderError {
             Self::Line { line, form } => {
                 write!(f, "order of a lost host: line {line} is not `{form}`; {help}")
             }
+            Self::Host { found } => {
+                let found = escape_line(found);
+                write!(f, "order of a lost host: is for host {found}, not for this one; {help}")
+            }
             Self::Fleet { found } => {
                 let found = escape_line(found);
                 write!(f, "order of a lost host: is for fleet {found}, not for this one; {help}")
@@ -64,7 +73,15 @@ impl fmt::Display for FleetLostOrderError {
             Self::Time(at) => {
                 write!(f, "order of a lost host: {at} is in the future; help: correct the clocks")
             }
-            Self::Signature(error) => write!(f, "order of a lost host: {error}"),
+            Self::Signature(error) => {
+                f.write_str("order of a lost host: ")?;
+                error.fmt_problem(f)?;
+                write!(
+                    f,
+                    "; {help} and a key that allowed_signers lists for namespace \
+                     {FLEET_NAMESPACE}"
+                )
+            }
         }
     }
 }
@@ -136,19 +153,23 @@ impl FleetLostOrder {
         }
     }
 
-    /// Reads an order and checks that it counts for this fleet: signed by an operator, and not in
-    /// the future. Its age is not limited, because the lost host may read it much later.
+    /// Reads an order and checks that it counts for this host of this fleet: signed by an operator,
+    /// and not in the future. Its age is not limited, because the lost host may read it much later.
     ///
     /// # Errors
     /// [`FleetLostOrderError`]: the first reason why it does not count.
     pub fn check(
         text: &str,
         signature: &[u8],
+        host: &str,
         fleet_id: &str,
         signers: &AllowedSigners,
         now: UtcTime,
     ) -> Result<CountedFleetLostOrder, FleetLostOrderError> {
         let order = Self::parse(text)?;
+        if order.host != host {
+            return Err(FleetLostOrderError::Host { found: order.host });
+        }
         if order.fleet_id != fleet_id {
             return Err(FleetLostOrderError::Fleet { found: order.fleet_id });
         }

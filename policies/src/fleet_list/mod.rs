@@ -9,6 +9,7 @@ mod check;
 mod lost_order;
 mod model;
 mod raw;
+mod serial;
 mod signature;
 mod signed;
 #[cfg(test)]
@@ -16,5 +17,6 @@ mod tests;
 
 pub use self::model::{FLEET_LIST_BYTES_MAX, FleetList, FleetListHost};
 pub use lost_order::{CountedFleetLostOrder, FleetLostOrder, FleetLostOrderError};
+pub use serial::{FLEET_LIST_SERIAL_BYTES_MAX, FleetListSerial, FleetListSerialError};
 pub use signature::FleetSignatureError;
 pub use signed::{FleetListError, SignedFleetList};

@@ -28,13 +28,14 @@ pub enum FleetSignatureError {
     },
 }
 
-impl fmt::Display for FleetSignatureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl FleetSignatureError {
+    /// Writes the problem without help: the help depends on the signed object.
+    pub(super) fn fmt_problem(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Signature(error) => write!(f, "the signature: {error}")?,
+            Self::Signature(error) => write!(f, "the signature: {error}"),
             Self::Namespace { found } => {
                 let found = escape_line(found);
-                write!(f, "the signature: namespace `{found}` is not `{FLEET_NAMESPACE}`")?;
+                write!(f, "the signature: namespace `{found}` is not `{FLEET_NAMESPACE}`")
             }
             Self::Key { fingerprint, why } => {
                 let why = match why {
@@ -43,9 +44,15 @@ impl fmt::Display for FleetSignatureError {
                     EntitlementError::Namespace => "may not sign for a fleet",
                     EntitlementError::Time => "is not valid now",
                 };
-                write!(f, "the signature: key {fingerprint} {why}")?;
+                write!(f, "the signature: key {fingerprint} {why}")
             }
         }
+    }
+}
+
+impl fmt::Display for FleetSignatureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_problem(f)?;
         write!(
             f,
             "; help: sign it with `ssh-keygen -Y sign -n {FLEET_NAMESPACE}` and a key that \

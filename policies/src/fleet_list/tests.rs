@@ -138,6 +138,30 @@ fn a_list_counts_only_with_the_signature_of_an_operator() {
 }
 
 #[test]
+fn a_list_must_not_be_older_than_one_that_was_used() {
+    let of_serial = |serial: &str, id: &str| {
+        let text = list().replace("serial: 3", &format!("serial: {serial}")).replace(ID, id);
+        FleetList::parse(text.as_bytes(), "fleet.yaml").unwrap()
+    };
+    let kept = FleetListSerial::of(&of_serial("7", ID));
+    assert_eq!(kept.text(), format!("{ID} 7\n"));
+    assert_eq!(FleetListSerial::parse(kept.text().as_bytes()), Ok(kept.clone()));
+    for serial in ["7", "8"] {
+        assert_eq!(kept.check(&of_serial(serial, ID)), Ok(()), "{serial}");
+    }
+    let older = FleetListSerialError::Older { found: 6, seen: 7 };
+    assert_eq!(kept.check(&of_serial("6", ID)), Err(older));
+    assert_eq!(kept.check(&of_serial("1", "0123-4567")), Ok(()), "another fleet");
+    for damaged in ["", "0123abce 1", "0123abce x\n", "0123abce +1\n", "0123abce 01\n", " 1\n"] {
+        let read = FleetListSerial::parse(damaged.as_bytes());
+        assert_eq!(read, Err(FleetListSerialError::Unreadable), "{damaged:?}");
+    }
+    let longest = format!("{} {}\n", "a".repeat(64), u64::MAX);
+    assert!(longest.len() <= FLEET_LIST_SERIAL_BYTES_MAX);
+    assert_eq!(FleetListSerial::parse(longest.as_bytes()).unwrap().text(), longest);
+}
+
+#[test]
 fn an_order_has_one_spelling() {
     let order = FleetLostOrder::new("host-a", ID, now()).unwrap();
     let text =
@@ -162,11 +186,11 @@ fn an_order_has_one_spelling() {
 }
 
 #[test]
-fn an_order_counts_for_one_fleet_and_not_before_its_time() {
+fn an_order_counts_for_one_host_of_one_fleet_and_not_before_its_time() {
     let text = FleetLostOrder::new("host-a", ID, now()).unwrap().text();
     let signature = sign(1, FLEET_NAMESPACE, &text);
     let check = |signature: &[u8], fleet_id: &str, now: UtcTime| {
-        FleetLostOrder::check(&text, signature, fleet_id, &signers(), now)
+        FleetLostOrder::check(&text, signature, "host-a", fleet_id, &signers(), now)
     };
     let counted = check(&signature, ID, now()).unwrap();
     assert_eq!(counted.order().host(), "host-a");
@@ -175,10 +199,15 @@ fn an_order_counts_for_one_fleet_and_not_before_its_time() {
     assert_eq!(check(&signature, ID, later).unwrap().order().at(), now());
     let error = check(&signature, "0000-0000", now()).unwrap_err();
     assert_eq!(error, FleetLostOrderError::Fleet { found: ID.to_owned() });
+    let other = FleetLostOrder::check(&text, &signature, "host-b", ID, &signers(), now());
+    assert_eq!(other.unwrap_err(), FleetLostOrderError::Host { found: "host-a".to_owned() });
     let before = UtcTime::from_unix(now().unix() - 1000);
     assert_eq!(check(&signature, ID, before).unwrap_err(), FleetLostOrderError::Time(now()));
     for signature in [sign(2, FLEET_NAMESPACE, &text), sign(1, APPROVE_NAMESPACE, &text)] {
         let error = check(&signature, ID, now()).unwrap_err();
         assert!(matches!(error, FleetLostOrderError::Signature(_)), "{error}");
+        let text = error.to_string();
+        assert_eq!(text.matches("; help: ").count(), 1, "{text}");
+        assert!(text.contains("`toolexec fleet lost`"), "{text}");
     }
 }

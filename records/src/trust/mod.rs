@@ -156,6 +156,11 @@ impl Trust {
         }
     }
 
+    /// Returns whether the keys are those of a fleet list, which also has the labels of each host.
+    pub(crate) fn is_of_fleet(&self) -> bool {
+        self.fleet.is_some()
+    }
+
     /// Returns whether the keys are those of a fleet list whose signature was not checked.
     pub(crate) fn is_of_unsigned_list(&self) -> bool {
         self.fleet.as_ref().is_some_and(|fleet| !fleet.is_signature_checked)

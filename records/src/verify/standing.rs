@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::{HostAudience, Sha256, UtcTime};
-use policies::standing::{InputSize, admits};
+use policies::standing::{InputSize, StandingDifference, admits};
 use serde_json::Value;
 use validator::{Request, StandingApproval};
 
@@ -20,7 +20,8 @@ pub(super) struct ContainedRun {
 }
 
 /// Returns the standing approval of the run, or `None` if the run used none. A record without a run
-/// states no time of it, and after a crash no sizes: the other bounds are checked.
+/// states no time of it, and after a crash no sizes: the other bounds are checked. `knows_labels`
+/// states that `host` has the labels of a fleet list.
 ///
 /// # Errors
 /// Each statement of the record that contradicts the document, or a bound that the run exceeded.
@@ -29,6 +30,7 @@ pub(super) fn check(
     request: &Request,
     sidecars: &[(String, Vec<u8>)],
     host: Option<HostAudience<'_>>,
+    knows_labels: bool,
 ) -> Result<Option<ContainedRun>, Vec<String>> {
     // Records of earlier versions do not have the key; it was any other extension then.
     let Some(stated) = facts.get("standing") else { return Ok(None) };
@@ -53,7 +55,7 @@ pub(super) fn check(
         }
         Ok(_) => {}
         Err(differences) => {
-            problems.extend(differences.iter().map(|it| format!("beyond {}: {it}", terms.id)));
+            problems.extend(differences.iter().map(|it| beyond(&approval, it, host, knows_labels)));
         }
     }
     let is_replay = !facts["replay_of"].is_null();
@@ -80,6 +82,26 @@ pub(super) fn check(
         None => format!("within {}, a replay", terms.id),
     };
     Ok(Some(ContainedRun { approval, text }))
+}
+
+/// Returns the message about one difference. A log has the name of its host, so a label cannot be
+/// judged without the list of the fleet.
+fn beyond(
+    approval: &StandingApproval,
+    difference: &StandingDifference,
+    host: HostAudience<'_>,
+    knows_labels: bool,
+) -> String {
+    let terms = approval.terms();
+    match (difference, host.name()) {
+        (StandingDifference::Host, Some(name)) if !knows_labels => format!(
+            "beyond {}: x-audience is {}, and the record is in the log of {name}; help: if {} is a \
+             label of a fleet, add --fleet fleet.yaml, the signed list that gives hosts their \
+             labels",
+            terms.id, terms.audience, terms.audience
+        ),
+        _ => format!("beyond {}: {difference}", terms.id),
+    }
 }
 
 /// Returns the standing approval that the request of a record names, if the record has it. The

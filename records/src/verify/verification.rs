@@ -162,7 +162,7 @@ impl<'a> Verification<'a> {
         }
         // A request that did not run may name a standing approval without using it.
         let request = request.filter(|_| is_run || is_stated)?;
-        match standing::check(facts, request, sidecars, host) {
+        match standing::check(facts, request, sidecars, host, self.trust.is_of_fleet()) {
             Ok(contained) => contained.filter(|_| is_run),
             Err(problems) => {
                 let fault = |what| VerifyError::Inconsistency { file: file.to_owned(), what };

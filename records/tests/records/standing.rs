@@ -5,8 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use model::{Language, Outcome, ResultId, Sha256};
+use policies::FleetList;
+use records::log::{Log, LogKey};
 use records::{
-    Conflict, CrossRecordCheck, ReplayOf, SkippedCheck, StatedUse, Statement, Trust, sign, verify,
+    Conflict, CrossRecordCheck, ReplayOf, SkippedCheck, StatedUse, Statement, Trust, attest, sign,
+    verify,
 };
 use validator::{
     Binding, ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition,
@@ -14,7 +17,7 @@ use validator::{
     StandingApproval, bind, quote_words,
 };
 
-use crate::fixture::{CREATED, RecordCase, RecordScratch, at, publish};
+use crate::fixture::{CREATED, RecordCase, RecordScratch, at, publish, put};
 
 const ID: &str = "SA-20261121-120401Z-means";
 const APPROVED: &str = "2026-11-21T12:05:00Z";
@@ -259,4 +262,42 @@ fn a_use_whose_run_was_lost_is_compared_with_its_bounds() {
     let run = verify(&run.case.publish_run(scratch.path(), &record), &known).unwrap();
     assert_eq!(across.add(0, &within), []);
     assert_eq!(across.add(1, &run), [(Conflict::Use(3), 0)]);
+}
+
+/// No log is named `desk-1`. Only the signed list of a fleet gives this label to a host.
+#[test]
+fn a_use_for_a_label_needs_the_fleet_list() {
+    let scratch = RecordScratch::in_memory();
+    let key = scratch.key("keys");
+    let log_key = LogKey::from_seed("host-a".parse().unwrap(), &[7; 32]);
+    let mut log = Log::open_or_create(&scratch.path().join("log"), log_key).unwrap();
+    let used = RecordedUse::new(1);
+    let attested = attest(&used.statement(Some(3)), &key).unwrap();
+    let inclusion = log.append(&attested.envelope().log_entry()).unwrap();
+    let dir = used.case.publish_run(&scratch.path().join("results"), attested.record());
+    for (name, bytes) in attested.proofs(&inclusion).unwrap() {
+        put(&dir.join(name), &bytes);
+    }
+    let only_fault = |trust: &Trust| {
+        let faults = verify(&dir, trust).map(|_| ()).unwrap_err();
+        let [fault] = &faults[..] else { panic!("{faults:?}") };
+        fault.to_string()
+    };
+    let alone = Trust::from_key(&key.public()).with_logs(vec![log.key().clone()]);
+    let text = only_fault(&alone);
+    let expected = "x-audience is desk-1, and the record is in the log of host-a; help: ";
+    assert!(text.contains(expected) && text.contains("add --fleet fleet.yaml"), "{text}");
+
+    let (record_key, log_key) = (key.public().allowed_signers_line(), log.key().verifier_line());
+    let fleet = |label: &str| {
+        let list = format!(
+            "fleet: farm\nfleet_id: 0b1c2d3e\nserial: 1\nhosts:\n  - name: host-a\n    labels: \
+             [{label}]\n    record_keys: ['{record_key}']\n    log_key: '{log_key}'\n    \
+             witness_key: 'host-a-witness+01234567+BA'\n"
+        );
+        Trust::of_fleet(&FleetList::parse(list.as_bytes(), "fleet.yaml").unwrap()).unwrap()
+    };
+    assert!(verify(&dir, &fleet("desk-1")).is_ok());
+    let text = only_fault(&fleet("gpu"));
+    assert!(text.ends_with("x-audience: this host is another"), "{text}");
 }

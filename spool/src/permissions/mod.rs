@@ -21,9 +21,9 @@ use policies::permissions::{
     PermissionRequestFile, PermissionSource, PermissionTerms, RequestPlan, ToolFinding, ToolName,
     Traceparent,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::SpoolError;
+use crate::random::random_bytes;
 pub use error::PermissionStoreError;
 pub use filing::{FilingOutcome, FilingStep, OpenFiling, UnwrittenFiling};
 use journal::PermissionTrail;
@@ -293,18 +293,14 @@ impl PermissionManager for PermissionStore {
 /// # Errors
 /// The kernel cannot provide random bytes.
 pub fn new_traceparent() -> Result<Traceparent, PermissionStoreError> {
-    random_bytes().map(Traceparent::from_random)
+    random().map(Traceparent::from_random)
 }
 
 /// Returns an unpredictable number for the name of a permission request.
 fn random_nonce() -> Result<u64, PermissionStoreError> {
-    random_bytes().map(u64::from_be_bytes)
+    random().map(u64::from_be_bytes)
 }
 
-fn random_bytes<const N: usize>() -> Result<[u8; N], PermissionStoreError> {
-    let mut bytes = [0; N];
-    // So few bytes are returned whole or not at all (getrandom(2)).
-    let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
-    drawn.map_err(PermissionStoreError::errno(Path::new("getrandom"), "read random bytes"))?;
-    Ok(bytes)
+fn random<const N: usize>() -> Result<[u8; N], PermissionStoreError> {
+    random_bytes().map_err(PermissionStoreError::disk(Path::new("getrandom"), "read random bytes"))
 }

@@ -48,7 +48,8 @@ impl TestFleet<'_> {
     /// Returns the state of the fleet. The exit status is 1 if something is wrong.
     #[must_use]
     pub fn status(&self) -> CliOutput {
-        self.fleet_command(&["status", "--format", "json"])
+        let signers = self.signers.to_str().unwrap();
+        self.fleet_command(&["status", "--approvers", signers, "--format", "json"])
     }
 
     /// Submits a request, and returns its id.
@@ -177,7 +178,13 @@ impl TestFleet<'_> {
     /// Declares a host lost.
     #[must_use]
     pub fn declare_lost(&self, host: &str) -> CliOutput {
-        let (key, list) = (self.key.to_str().unwrap(), self.list_path());
+        self.declare_lost_with(host, &self.key)
+    }
+
+    /// Declares a host lost with the signature of another key.
+    #[must_use]
+    pub fn declare_lost_with(&self, host: &str, key: &Path) -> CliOutput {
+        let (key, list) = (key.to_str().unwrap(), self.list_path());
         let (list, signers) = (list.to_str().unwrap(), self.signers.to_str().unwrap());
         let words = ["lost", host, "--sign-key", key, "--list", list, "--approvers", signers];
         self.fleet_command(&[&words[..], &["--format", "json"]].concat())

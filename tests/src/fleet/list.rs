@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::host::TestFleetHost;
 use crate::bench::CliOutput;
+use crate::ssh_keygen::sign_file;
 
 /// The namespace in which an operator signs for a fleet.
 pub const FLEET_NAMESPACE: &str = "fleet.tool-exec@threegate";
@@ -29,11 +29,8 @@ pub(super) fn entry(host: &TestFleetHost<'_>, labels: &[&str]) -> String {
 /// Writes a list with its signature.
 pub(super) fn write_signed(path: &Path, text: &str, key: &Path) {
     fs::write(path, text).unwrap();
-    let signature = signature_of(path);
-    fs::remove_file(&signature).unwrap_or_default();
-    let mut command = Command::new("ssh-keygen");
-    command.args(["-q", "-Y", "sign", "-n", FLEET_NAMESPACE, "-f"]).arg(key).arg(path);
-    CliOutput::of(&mut command).assert_code(0);
+    fs::remove_file(signature_of(path)).unwrap_or_default();
+    sign_file(FLEET_NAMESPACE, key, path);
 }
 
 /// Copies a list with its signature. The signature is first: a reader of the list finds it.

@@ -98,6 +98,26 @@ fn doctor(bench: &Bench, service: &Service<'_>, more: &[&str]) -> CliOutput {
     CliOutput::of(doctor.arg("--state").arg(service.state()).args(more))
 }
 
+/// The daemon was killed while it copied the inputs of a draft.
+#[test]
+fn an_interrupted_copy_of_inputs_is_removed() {
+    let bench = Bench::new();
+    let mut service = Service::start(&bench, &ServiceConfig::for_owner(&bench));
+    service.signal("TERM");
+    assert_eq!(service.wait(), Some(0));
+    let copy = service.path("approved/.TR-20260209-160501Z-killed.inputs.draft");
+    fs::create_dir_all(copy.join("repo")).unwrap();
+    fs::write(copy.join("repo/half"), "x").unwrap();
+    // The files of another program.
+    let upload = service.path("approved/.upload.inputs.draft");
+    fs::create_dir(&upload).unwrap();
+    service.spawn();
+    service.wait_for("the copy to be removed", |_| !copy.exists());
+    let request = service.submit(&RequestText::python("print('ran')"));
+    service.record_of(&request.id).assert_outcome("ok");
+    assert!(upload.exists());
+}
+
 #[test]
 fn doctor_reports_spool_problems_with_help() {
     let bench = Bench::new();

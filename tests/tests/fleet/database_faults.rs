@@ -2,7 +2,7 @@
 //! nothing is lost.
 
 use toolexec_tests::crash_support::CountedTool;
-use toolexec_tests::{Bench, TestFleet};
+use toolexec_tests::{Bench, TestFleet, TestFleetHost};
 
 /// Places a request on host-a, which the daemon must not admit for this reason. Returns its id.
 #[track_caller]
@@ -31,6 +31,13 @@ fn assert_runs_again(fleet: &TestFleet<'_>, waited: &[String]) {
     let next = fleet.submit(&fleet.request());
     fleet.assert_run_once(&[next]);
     fleet.status().assert_code(0);
+}
+
+/// Starts the agent again with another database.
+fn change_database(host: &mut TestFleetHost<'_>, url: &str) {
+    host.stop_agent();
+    host.set_agent("database", &format!("\"{url}\""));
+    host.spawn_agent();
 }
 
 #[test]
@@ -129,7 +136,7 @@ fn the_database_of_another_fleet_is_not_used() {
     let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
     let other_id = fleet.make_another_fleet("elsewhere");
     assert_ne!(other_id, fleet.fleet_id);
-    let ours = format!("\"{}\"", fleet.database.url("host-a"));
+    let ours = fleet.database.url("host-a");
     let other = format!("\"{}\"", fleet.database.url_of("host-a", "elsewhere"));
     fleet.hosts[0].set_agent("database", &other);
     fleet.spawn();
@@ -142,9 +149,7 @@ fn the_database_of_another_fleet_is_not_used() {
     let refused = fleet.fleet_command(&["init", "--name", "other"]);
     refused.assert_code(3);
     refused.assert_stderr(&["it belongs to the fleet `farm`", "help: "]);
-    fleet.hosts[0].stop_agent();
-    fleet.hosts[0].set_agent("database", &ours);
-    fleet.hosts[0].spawn_agent();
+    change_database(&mut fleet.hosts[0], &ours);
     assert_runs_again(&fleet, &[waited]);
     fleet.stop();
 }
@@ -175,13 +180,11 @@ fn a_standby_is_not_used() {
     let benches = [Bench::new()];
     let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
     let standby = fleet.database.start_standby();
-    let ours = format!("\"{}\"", fleet.database.url("host-a"));
+    let ours = fleet.database.url("host-a");
     fleet.hosts[0].set_agent("database", &format!("\"{}\"", standby.url("host-a")));
     fleet.spawn();
     let waited = assert_nothing_admitted(&fleet, "it is read-only");
-    fleet.hosts[0].stop_agent();
-    fleet.hosts[0].set_agent("database", &ours);
-    fleet.hosts[0].spawn_agent();
+    change_database(&mut fleet.hosts[0], &ours);
     assert_runs_again(&fleet, &[waited]);
     fleet.stop();
 }
@@ -204,9 +207,7 @@ fn an_older_copy_of_the_database_is_not_used() {
     fleet.wait_for("later beats", |fleet| {
         fleet.database.query(beats).parse::<u64>().unwrap() > known + 5
     });
-    fleet.hosts[0].stop_agent();
-    fleet.hosts[0].set_agent("database", &format!("\"{}\"", copy.url("host-a")));
-    fleet.hosts[0].spawn_agent();
+    change_database(&mut fleet.hosts[0], &copy.url("host-a"));
     let reason = "it is an older copy, which does not know later starts";
     assert_nothing_admitted(&fleet, reason);
     assert_eq!(fleet.runs_of(&later), 1);

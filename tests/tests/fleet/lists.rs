@@ -27,7 +27,7 @@ fn an_agent_never_uses_an_older_list() {
     };
     // A running agent keeps the list that it has.
     install(&older);
-    let refusal = "number 1 is older than number 2, which this host has used";
+    let refusal = "serial 1 is lower than 2, which this host has used before";
     fleet.wait_for("the refusal", |fleet| fleet.hosts[0].agent_log().contains(refusal));
     let id = fleet.submit(&fleet.request());
     fleet.assert_run_once(&[id]);

@@ -1,10 +1,12 @@
 //! Hosts that stop. Another host takes over what such a host has claimed, and never what it has
 //! started.
 
+use std::fs;
 use std::time::Duration;
 
+use serde_json::Value;
 use toolexec_tests::crash_support::CountedTool;
-use toolexec_tests::{Bench, TestFleet};
+use toolexec_tests::{Bench, CliOutput, TestFleet};
 
 /// Longer than the time after which claims are taken over.
 const AFTER_TAKEOVER: Duration = Duration::from_secs(6);
@@ -26,6 +28,13 @@ fn busy_host(fleet: &mut TestFleet<'_>) -> (String, Vec<String>) {
     fleet.wait_for_states(&[("started", 1), ("claimed", 3)]);
     let started = ids_in_state(fleet, "started").remove(0);
     (started, ids_in_state(fleet, "claimed"))
+}
+
+/// Returns the verdict about the order that declares host-a lost.
+fn order_about_host_a(status: &CliOutput) -> Value {
+    let hosts = status.json()["hosts"].as_array().unwrap().clone();
+    let host = hosts.into_iter().find(|host| host["host"] == "host-a").unwrap();
+    host["lost"].clone()
 }
 
 #[test]
@@ -103,6 +112,73 @@ fn an_order_frees_the_claims_of_a_lost_host_at_once() {
     fleet.assert_run_once(&claimed);
     assert_eq!(fleet.runs_of(&started), 1);
     fleet.hosts[1].stop();
+}
+
+/// The owner of the tables can write any order. Only the signature of an operator frees claims.
+#[test]
+fn an_order_that_was_changed_by_hand_declares_no_host_lost() {
+    let test = "an_order_that_was_changed_by_hand_declares_no_host_lost";
+    let Some(tool) = CountedTool::build(test) else { return };
+    let benches = [Bench::new(), Bench::new()];
+    let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
+    let (started, claimed) = busy_host(&mut fleet);
+    fleet.hosts[0].kill();
+    let mut make_key = benches[0].shell("ssh-keygen -q -t ed25519 -N '' -f other");
+    CliOutput::of(&mut make_key).assert_code(0);
+    let refused = fleet.declare_lost_with("host-a", &benches[0].home().join("other"));
+    refused.assert_code(2);
+    refused.assert_stderr(&["order of a lost host: ", "is not in allowed_signers", "help: "]);
+    assert_eq!(fleet.database.query("SELECT count(*) FROM toolexec.lost"), "0");
+
+    fleet.declare_lost("host-a").assert_code(0);
+    assert_eq!(order_about_host_a(&fleet.status())["counts"], true);
+    fleet.database.edit_by_hand(
+        "UPDATE toolexec.lost SET order_text = replace(order_text, 'host host-a', 'host host-b')",
+    );
+    fleet.hosts[1].spawn();
+    let defect = "host host-a: order of a lost host: is for host host-b, not for this one; help: ";
+    fleet.wait_for("the defect", |fleet| fleet.hosts[1].agent_log().contains(defect));
+    std::thread::sleep(AFTER_TAKEOVER);
+    fleet.wait_for_states(&[("queued", 3), ("indeterminate", 1)]);
+    assert!(claimed.iter().all(|id| fleet.runs_of(id) == 0), "{}", fleet.logs());
+    let status = fleet.status();
+    status.assert_code(1);
+    let order = order_about_host_a(&status);
+    assert_eq!(order["counts"], false);
+    assert!(order["text"].as_str().unwrap().starts_with("not declared lost: "), "{order:#}");
+
+    // A new order of an operator replaces it.
+    fleet.declare_lost("host-a").assert_code(0);
+    fleet.assert_run_once(&claimed);
+    assert!(claimed.iter().all(|id| fleet.row(id)["host"] == "host-b"));
+    assert_eq!(fleet.runs_of(&started), 1);
+    fleet.status().assert_code(0);
+    fleet.hosts[1].stop();
+}
+
+/// The file of a claim names its host and its fleet. So a copied state directory runs nothing.
+#[test]
+fn an_agent_refuses_the_claims_of_another_host_or_fleet() {
+    let test = "an_agent_refuses_the_claims_of_another_host_or_fleet";
+    let Some(tool) = CountedTool::build(test) else { return };
+    let benches = [Bench::new()];
+    let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
+    let (_, claimed) = busy_host(&mut fleet);
+    fleet.hosts[0].kill();
+    let file = fleet.hosts[0].agent_state().join(format!("claims/{}.json", claimed[0]));
+    let own = fs::read_to_string(&file).unwrap();
+    for (from, to) in [("host-a", "host-b"), (fleet.fleet_id.as_str(), "ffff-0123")] {
+        assert!(own.contains(from), "{own}");
+        fs::write(&file, own.replace(from, to)).unwrap();
+        let refused = CliOutput::of(&mut fleet.hosts[0].agent_command("serve"));
+        refused.assert_code(3);
+        refused.assert_stderr(&[claimed[0].as_str(), "a claim of host", to, "help: "]);
+    }
+    assert!(claimed.iter().all(|id| fleet.runs_of(id) == 0));
+    fs::write(&file, own).unwrap();
+    fleet.hosts[0].spawn();
+    fleet.assert_run_once(&claimed);
+    fleet.stop();
 }
 
 /// An agent alone is not a host: without its daemon it neither claims nor keeps claims.

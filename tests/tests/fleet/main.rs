@@ -22,6 +22,7 @@ mod hand_edits;
 mod lists;
 mod local_requests;
 mod lost_hosts;
+mod lost_records;
 mod network;
 mod requests;
 mod rights;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use toolexec_tests::crash_support::CountedTool;
-use toolexec_tests::{Bench, CliOutput, ServiceConfig, TestFleet};
+use toolexec_tests::{Bench, CliOutput, SavedRequest, ServiceConfig, TestFleet};
 
 #[test]
 fn a_request_runs_on_one_host_and_its_record_verifies_anywhere() {
@@ -138,6 +138,13 @@ fn a_request_without_its_signatures_is_refused_and_recorded() {
     fleet.stop();
 }
 
+/// Signs a request as the approver.
+fn sign(fleet: &TestFleet<'_>, saved: &SavedRequest) {
+    let (key, path) = (fleet.key.display(), saved.path.display());
+    let script = format!("ssh-keygen -Y sign -n approve.tool-exec@threegate -f {key} {path}");
+    CliOutput::of(&mut fleet.hosts[0].bench.shell(&script)).assert_code(0);
+}
+
 /// A held request keeps its claim, and later signatures follow it.
 #[test]
 fn signatures_that_come_later_reach_the_host_of_the_request() {
@@ -155,10 +162,7 @@ fn signatures_that_come_later_reach_the_host_of_the_request() {
         fleet.hosts.iter().any(|host| host.service.path(&held).exists())
     });
     assert_eq!(fleet.state_of(&saved.id), "claimed");
-    let path = saved.path.to_str().unwrap();
-    let key = fleet.key.to_str().unwrap();
-    let sign = format!("ssh-keygen -Y sign -n approve.tool-exec@threegate -f {key} {path}");
-    CliOutput::of(&mut benches[0].shell(&sign)).assert_code(0);
+    sign(&fleet, &saved);
     let added = fleet.submit_saved(&saved);
     added.assert_code(0);
     assert_eq!(
@@ -166,5 +170,31 @@ fn signatures_that_come_later_reach_the_host_of_the_request() {
         format!("{}: already in the fleet; added 1 signature file\n", saved.id)
     );
     fleet.assert_run_once(&[saved.id]);
+    fleet.stop();
+}
+
+/// Held requests wait for people. Those of one submitter leave places for the others.
+#[test]
+fn a_submitter_with_its_share_of_places_delays_no_other() {
+    let test = "a_submitter_with_its_share_of_places_delays_no_other";
+    let Some(tool) = CountedTool::build(test) else { return };
+    let benches = [Bench::new()];
+    let config = |bench: &Bench| signed(tool.service_config(bench), 3600);
+    let fleet = TestFleet::prepare_with(test, &benches, tool.count(), config);
+    let Some(mut fleet) = fleet else { return };
+    fleet.database.query("CREATE ROLE bob LOGIN IN ROLE toolexec_submitter");
+    fleet.hosts[0].set_agent("claims_max", "1");
+    // Four times `claims_max` is the share of one submitter.
+    for _ in 0..6 {
+        fleet.submit(&fleet.request());
+    }
+    fleet.spawn();
+    fleet.wait_for_states(&[("claimed", 4), ("queued", 2)]);
+    let saved = fleet.save(&fleet.request());
+    sign(&fleet, &saved);
+    let (path, url) = (saved.path.to_str().unwrap(), fleet.database.url("bob"));
+    benches[0].toolexec(["submit", path, "--fleet", url.as_str()]).assert_code(0);
+    fleet.assert_run_once(&[saved.id]);
+    fleet.wait_for_states(&[("claimed", 4), ("queued", 2), ("ended", 1)]);
     fleet.stop();
 }

@@ -139,6 +139,7 @@ fn a_host_writes_for_itself_only() {
     let change =
         |id: &str, what: &str| format!("UPDATE toolexec.claim SET {what} WHERE request = '{id}'");
     without_effect(&change(&started, "state = 'ended'"));
+    without_effect(&change(&started, "state = 'indeterminate'"));
     without_effect(&change(&started, "state = 'queued', host = NULL, epoch = epoch + 1"));
     without_effect(&change(&started, "state = 'claimed', host = 'host-b', epoch = epoch + 1"));
     without_effect(&change(&ended, "state = 'queued', host = NULL, epoch = epoch + 1"));

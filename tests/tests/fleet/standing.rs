@@ -5,7 +5,7 @@ use std::fs;
 
 use toolexec_tests::crash_support::CountedTool;
 use toolexec_tests::{
-    Bench, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, StandingText, TestFleet,
+    Bench, CliOutput, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, StandingText, TestFleet,
 };
 
 const SCRIPT: &str = "the tool does not read it";
@@ -99,7 +99,18 @@ fn uses_are_counted_over_all_hosts() {
     assert!(records.filter(|it| it.text.contains(spent)).count() > 0, "{}", fleet.logs());
     for host in &fleet.hosts {
         // Only the signed list says that the label of the approval is one of this host.
-        fleet.verify(&host.service.path("results")).assert_code(0);
+        let results = host.service.path("results");
+        fleet.verify(&results).assert_code(0);
+        let mut plain = host.bench.command("toolexec");
+        plain.arg("verify").arg(&results).arg("--state").arg(host.service.state());
+        let plain = CliOutput::of(&mut plain);
+        plain.assert_code(1);
+        let name = &host.name;
+        let fault = format!(
+            "x-audience is farm, and the record is in the log of {name}; help: if farm is a label \
+             of a fleet, add --fleet fleet.yaml"
+        );
+        assert!(plain.stdout.contains(&fault), "{plain:#?}");
         host.service.fsck().assert_code(0);
     }
     fleet.status().assert_code(0);

@@ -5,8 +5,10 @@ use fleet::model::HostName;
 use model::escape_line;
 use serde_json::{Value, json};
 
-/// The lines about a host. The first one has its figures.
-pub(super) fn lines(host: &FleetHostStatus) -> Vec<String> {
+use super::lost_check::LostHostVerdict;
+
+/// The lines about a host, with the verdict about its order. The first one has its figures.
+pub(super) fn lines(host: &FleetHostStatus, lost: Option<&LostHostVerdict>) -> Vec<String> {
     let FleetHostStatus { beat_age_sec, claimed, started, .. } = host;
     let mut figures = format!("beat {beat_age_sec:.0} s ago, {claimed} claimed, {started} started");
     if let Some(size) = host.log_size {
@@ -17,6 +19,7 @@ pub(super) fn lines(host: &FleetHostStatus) -> Vec<String> {
         figures.push_str(&format!(", log of {size} entries {witnesses}"));
     }
     let mut lines = vec![figures];
+    lines.extend(lost.map(LostHostVerdict::line));
     if !host.labels.is_empty() {
         lines.push(format!("labels {}", names(&host.labels)));
     }
@@ -31,7 +34,7 @@ pub(super) fn names(names: &[HostName]) -> String {
     names.iter().map(HostName::as_str).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn json_of(host: &FleetHostStatus) -> Value {
+pub(super) fn json_of(host: &FleetHostStatus, lost: Option<&LostHostVerdict>) -> Value {
     let dispute = |(witness, reason): &(HostName, String)| {
         json!({
             "witness": witness.as_str(),
@@ -44,6 +47,7 @@ pub(super) fn json_of(host: &FleetHostStatus) -> Value {
         "beat_age_sec": host.beat_age_sec,
         "claimed": host.claimed,
         "started": host.started,
+        "lost": lost.map(LostHostVerdict::json),
         "log_size": host.log_size,
         "witnesses": texts(&host.witnesses),
         "disputes": host.disputes.iter().map(dispute).collect::<Vec<_>>(),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::error::FleetCommandError;
 use super::host_row;
 use super::listed::FleetListOptions;
+use super::lost_check::{LostHostCheck, LostHostVerdict};
 use super::status;
 use crate::args::{FleetDatabaseOption, Format};
 use crate::output;
@@ -21,9 +22,11 @@ use crate::output;
 Example: toolexec fleet hosts --database postgres://alice@db/toolexec --list fleet.yaml
 
 Prints each host of the database and of the list. A host that is not in the list does not start its
-requests, and its records do not verify with the list.
-Exit status: 0 every host is in both with the same labels, or no list is known; 1 they differ; 2
-the list is for another fleet; 3 a file or the database cannot be used, or a usage error.
+requests, and its records do not verify with the list. A host is shown as lost only if a key of
+--approvers signed the order.
+Exit status: 0 every host is in both with the same labels, or no list is known; 1 they differ, or
+an order about a lost host does not count; 2 the list is for another fleet; 3 a file or the
+database cannot be used, or a usage error.
 With --format json, each line of stdout is one object: {\"host\",\"listed\",\"listed_labels\",
 \"database\",\"differences\"}.")]
 pub(crate) struct FleetHostsCommand {
@@ -41,6 +44,7 @@ struct ComparedHost<'a> {
     name: &'a str,
     database: Option<&'a FleetHostStatus>,
     listed: Option<&'a FleetListHost>,
+    lost: Option<LostHostVerdict>,
     differences: Vec<String>,
 }
 
@@ -50,7 +54,8 @@ pub(super) fn hosts(args: &FleetHostsCommand) -> Result<ExitCode, FleetCommandEr
     if let Some(list) = &list {
         check_fleet(list, &status)?;
     }
-    let hosts = compare(&status, list.as_ref());
+    let check = LostHostCheck::new(&status.fleet_id, args.list.signers()?);
+    let hosts = compare(&status, list.as_ref(), &check);
     for host in &hosts {
         match args.format {
             Format::Human => print_human(host)?,
@@ -60,7 +65,10 @@ pub(super) fn hosts(args: &FleetHostsCommand) -> Result<ExitCode, FleetCommandEr
     if hosts.is_empty() && args.format == Format::Human {
         output::line(format_args!("{}: no host has connected", status.fleet))?;
     }
-    Ok(ExitCode::from(u8::from(hosts.iter().any(|host| !host.differences.is_empty()))))
+    let is_wrong = hosts.iter().any(|host| {
+        !host.differences.is_empty() || matches!(host.lost, Some(LostHostVerdict::Invalid(_)))
+    });
+    Ok(ExitCode::from(u8::from(is_wrong)))
 }
 
 /// Checks that a list is for the fleet of the database.
@@ -78,7 +86,11 @@ pub(super) fn check_fleet(list: &FleetList, status: &FleetStatus) -> Result<(), 
     )))
 }
 
-fn compare<'a>(status: &'a FleetStatus, list: Option<&'a FleetList>) -> Vec<ComparedHost<'a>> {
+fn compare<'a>(
+    status: &'a FleetStatus,
+    list: Option<&'a FleetList>,
+    check: &LostHostCheck,
+) -> Vec<ComparedHost<'a>> {
     let connected = status.hosts.iter().map(|host| host.host.as_str());
     let listed = list.into_iter().flat_map(|list| list.hosts().iter().map(FleetListHost::name));
     let names: BTreeSet<&str> = connected.chain(listed).collect();
@@ -86,7 +98,8 @@ fn compare<'a>(status: &'a FleetStatus, list: Option<&'a FleetList>) -> Vec<Comp
         let database = status.hosts.iter().find(|host| host.host.as_str() == name);
         let listed = list.and_then(|list| list.host(name));
         let differences = list.map_or_else(Vec::new, |_| differences(database, listed));
-        ComparedHost { name, database, listed, differences }
+        let lost = database.and_then(|host| check.verdict(host));
+        ComparedHost { name, database, listed, lost, differences }
     };
     names.into_iter().map(host).collect()
 }
@@ -114,7 +127,8 @@ fn differences(database: Option<&FleetHostStatus>, listed: Option<&FleetListHost
 
 fn print_human(host: &ComparedHost<'_>) -> Result<(), FleetCommandError> {
     output::line(format_args!("host      {}", host.name))?;
-    for line in host.database.map_or_else(Vec::new, host_row::lines) {
+    let lines = |found: &FleetHostStatus| host_row::lines(found, host.lost.as_ref());
+    for line in host.database.map_or_else(Vec::new, lines) {
         output::line(format_args!("          {line}"))?;
     }
     for difference in &host.differences {
@@ -129,7 +143,7 @@ impl ComparedHost<'_> {
             "host": self.name,
             "listed": self.listed.is_some(),
             "listed_labels": self.listed.map(FleetListHost::labels),
-            "database": self.database.map(host_row::json_of),
+            "database": self.database.map(|host| host_row::json_of(host, self.lost.as_ref())),
             "differences": self.differences,
         })
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use fleet::commands::{FleetAct, FleetAnswer, FleetHostStatus};
 use fleet::model::HostName;
 use model::escape_line;
-use policies::{FLEET_NAMESPACE, FleetLostOrder};
+use policies::{AllowedSigners, FLEET_NAMESPACE, FleetLostOrder};
 use serde_json::json;
 
 use super::error::FleetCommandError;
@@ -74,6 +74,7 @@ pub(super) fn lost(args: &FleetLostCommand) -> Result<ExitCode, FleetCommandErro
         .map_err(|error| Failure::Message(error.to_string()))?;
     let mut signer = SigningIdentity::of_file(&args.sign_key)?;
     let signature = signer.sign(FLEET_NAMESPACE, order.text().as_bytes())?;
+    check_counts(&order, &signature, args.list.signers()?.as_ref())?;
     let act = FleetAct::Lost { host: args.host.clone(), order: order.text(), signature };
     let FleetAnswer::Lost { requests, released } = client.one(act)? else {
         return Err(client.unexpected().into());
@@ -85,6 +86,19 @@ pub(super) fn lost(args: &FleetLostCommand) -> Result<ExitCode, FleetCommandErro
         Format::Json => output::line(declared.json())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks the signature as every host will. An order that does not count would stop the fleet.
+fn check_counts(
+    order: &FleetLostOrder,
+    signature: &str,
+    signers: Option<&AllowedSigners>,
+) -> Result<(), FleetCommandError> {
+    let Some(signers) = signers else { return Ok(()) };
+    let (text, host, fleet_id) = (order.text(), order.host(), order.fleet_id());
+    FleetLostOrder::check(&text, signature.as_bytes(), host, fleet_id, signers, clock::now())
+        .map(|_| ())
+        .map_err(|error| FleetCommandError::Refused(error.to_string()))
 }
 
 fn unknown(host: &HostName) -> FleetCommandError {

@@ -7,6 +7,7 @@ mod hosts;
 mod init;
 mod listed;
 mod lost;
+mod lost_check;
 mod status;
 
 use std::process::ExitCode;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use fleet::commands::{FleetAct, FleetAnswer, FleetStatus};
+use fleet::commands::{FleetAct, FleetAnswer, FleetHostStatus, FleetStatus};
 use model::escape_line;
 use serde_json::{Value, json};
 
 use super::error::FleetCommandError;
 use super::host_row;
+use super::listed::FleetSignerOptions;
+use super::lost_check::LostHostCheck;
 use crate::args::{FleetDatabaseOption, Format};
 use crate::failure::Failure;
 use crate::fleet_client::FleetClient;
@@ -20,26 +22,33 @@ use crate::output;
 Example: toolexec fleet status --database postgres://alice@db/toolexec
 
 Prints the number of requests in each state, the hosts with their last beat, claims and log, and
-each row that was changed by hand. Such a row is not used, and its request never runs.
-Exit status: 0 shown; 1 a row was changed by hand, or the log of a host is disputed; 3 the database
-cannot be used, or a usage error.
+each row that was changed by hand. Such a row is not used, and its request never runs. A host is
+shown as lost only if a key of --approvers signed the order. While an order does not count, no host
+claims requests.
+Exit status: 0 shown; 1 a row was changed by hand, the log of a host is disputed, or an order about
+a lost host does not count; 3 a file or the database cannot be used, or a usage error.
 With --format json, stdout is one object: {\"fleet\",\"fleet_id\",\"requests\",\"hosts\",\"defects\"}.")]
 pub(crate) struct FleetStatusCommand {
     #[command(flatten)]
     database: FleetDatabaseOption,
+    #[command(flatten)]
+    signers: FleetSignerOptions,
     /// Print in this format
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
 
 pub(super) fn status(args: &FleetStatusCommand) -> Result<ExitCode, FleetCommandError> {
+    let signers = args.signers.read()?;
     let status = read(&args.database.client()?)?;
+    let check = LostHostCheck::new(&status.fleet_id, signers);
     match args.format {
-        Format::Human => print_human(&status)?,
-        Format::Json => output::line(json_of(&status))?,
+        Format::Human => print_human(&status, &check)?,
+        Format::Json => output::line(json_of(&status, &check))?,
     }
-    let is_disputed = status.hosts.iter().any(|host| !host.disputes.is_empty());
-    Ok(ExitCode::from(u8::from(is_disputed || !status.defects.is_empty())))
+    let is_wrong = |host: &FleetHostStatus| !host.disputes.is_empty() || check.is_invalid(host);
+    let is_wrong = status.hosts.iter().any(is_wrong) || !status.defects.is_empty();
+    Ok(ExitCode::from(u8::from(is_wrong)))
 }
 
 /// Reads the state of the fleet from the database.
@@ -50,7 +59,7 @@ pub(super) fn read(client: &FleetClient) -> Result<FleetStatus, Failure> {
     }
 }
 
-fn print_human(status: &FleetStatus) -> Result<(), Failure> {
+fn print_human(status: &FleetStatus, check: &LostHostCheck) -> Result<(), Failure> {
     let FleetStatus { fleet, fleet_id, requests, hosts, defects } = status;
     output::line(format_args!("fleet     {fleet}, id {}", escape_line(fleet_id)))?;
     let counts: Vec<String> =
@@ -59,7 +68,7 @@ fn print_human(status: &FleetStatus) -> Result<(), Failure> {
     output::line(format_args!("requests  {counts}"))?;
     for host in hosts {
         output::line(format_args!("host      {}", host.host))?;
-        for line in host_row::lines(host) {
+        for line in host_row::lines(host, check.verdict(host).as_ref()) {
             output::line(format_args!("          {line}"))?;
         }
     }
@@ -69,14 +78,15 @@ fn print_human(status: &FleetStatus) -> Result<(), Failure> {
     Ok(())
 }
 
-fn json_of(status: &FleetStatus) -> Value {
+fn json_of(status: &FleetStatus, check: &LostHostCheck) -> Value {
     let requests: BTreeMap<&str, u64> =
         status.requests.iter().map(|(state, count)| (state.as_str(), *count)).collect();
+    let host = |host: &FleetHostStatus| host_row::json_of(host, check.verdict(host).as_ref());
     json!({
         "fleet": status.fleet.as_str(),
         "fleet_id": status.fleet_id,
         "requests": requests,
-        "hosts": status.hosts.iter().map(host_row::json_of).collect::<Vec<_>>(),
+        "hosts": status.hosts.iter().map(host).collect::<Vec<_>>(),
         "defects": status.defects,
     })
 }

@@ -25,7 +25,7 @@ by the daemon); interrupted (in flight when the daemon died; its next start reco
 recorded (a record exists, but the request has not left approved/ or was submitted again);
 otherwise the outcome of the record. The statements of results are not verified here. Lists a
 spool, or the embedded state if no spool is named and /var/spool/toolexec does not exist.
-With --fleet: queued; claimed (by a host); started; indeterminate (its host was declared lost);
+With --fleet: queued; claimed (by a host); started; indeterminate (its host or record is lost);
 otherwise the outcome that its host reported."
 )]
 pub(crate) struct ListCommand {

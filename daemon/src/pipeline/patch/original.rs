@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use patches::{PatchError, PatchedFile, PatchedFileKind};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, readlinkat};
+use rustix::fs::{FileType, Mode, OFlags, fstat, open, readlinkat};
 use rustix::io::Errno;
 use sandbox::plan::WORK_FILE_BYTES_MAX;
 use sandbox::report::ChangedFile;
@@ -81,12 +81,7 @@ pub(super) fn read_changed(
 
 /// Opens an object beneath a directory.
 pub(super) fn open_beneath(directory: impl AsFd, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
-    let resolve = ResolveFlags::BENEATH
-        | ResolveFlags::NO_SYMLINKS
-        | ResolveFlags::NO_MAGICLINKS
-        | ResolveFlags::NO_XDEV;
-    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(openat2(directory, path, flags, Mode::empty(), resolve)?)
+    Ok(trees::open_beneath(directory, path, flags)?)
 }
 
 fn is_absence(error: &io::Error) -> bool {

@@ -1,6 +1,7 @@
 //! Claims survive a start of the agent, and incomplete ones do not.
 
 use std::fs::File;
+use std::io::Write as _;
 
 use super::*;
 
@@ -18,7 +19,12 @@ impl BookScene {
     }
 
     fn open(&self) -> ClaimBook {
-        ClaimBook::open(self.0.clone()).unwrap()
+        self.try_open("0b1c2d3e", "host-a").unwrap()
+    }
+
+    fn try_open(&self, fleet_id: &str, host: &str) -> Result<ClaimBook, String> {
+        let owner = ClaimOwner::new(fleet_id, &HostName::parse(host).unwrap());
+        ClaimBook::open(self.0.clone(), owner)
     }
 }
 
@@ -55,11 +61,11 @@ fn a_removed_claim_is_known_as_removed_until_the_next_look() {
     book.begin_look();
     assert!(!book.was_removed(REQUEST));
     book.remove(REQUEST).unwrap();
-    assert!(book.was_removed(REQUEST) && book.is_empty());
+    assert!(book.was_removed(REQUEST) && book.requests().is_empty());
     book.remove(REQUEST).unwrap();
     book.begin_look();
     assert!(!book.was_removed(REQUEST));
-    assert!(scene.open().is_empty());
+    assert!(scene.open().requests().is_empty());
 }
 
 #[test]
@@ -79,13 +85,31 @@ fn an_interrupted_write_is_removed_and_a_foreign_file_is_named() {
     let scene = BookScene::new("foreign");
     let hidden = scene.0.join(".TR-20261127-080000Z-a.json.new-00");
     File::create(&hidden).unwrap();
-    assert!(scene.open().is_empty());
+    assert!(scene.open().requests().is_empty());
     assert!(!hidden.exists());
     for name in ["TR-20261127-080000Z-a.json", "notes.txt"] {
         let path = scene.0.join(name);
         File::create(&path).unwrap();
-        let why = ClaimBook::open(scene.0.clone()).err().unwrap();
+        let why = scene.try_open("0b1c2d3e", "host-a").err().unwrap();
         assert!(why.contains(name) && why.contains("; help: "), "{why}");
         fs::remove_file(&path).unwrap();
     }
+}
+
+#[test]
+fn a_claim_of_another_fleet_or_host_is_refused() {
+    let scene = BookScene::new("owner");
+    scene.open().insert(REQUEST, file(Some(4)), false).unwrap();
+    for (fleet_id, host) in [("ffff-0123", "host-a"), ("0b1c2d3e", "host-b")] {
+        let why = scene.try_open(fleet_id, host).err().unwrap();
+        assert!(why.contains("a claim of host host-a in the fleet with id 0b1c2d3e"), "{why}");
+        assert!(why.contains(REQUEST) && why.contains("; help: "), "{why}");
+    }
+    assert!(scene.open().claim(REQUEST).is_some(), "it stays for its owner");
+    // A file without an owner is none of this host.
+    let path = scene.0.join(format!("{REQUEST}.json"));
+    let claim = serde_json::to_vec(&file(Some(4))).unwrap();
+    File::create(&path).unwrap().write_all(&claim).unwrap();
+    let why = scene.try_open("0b1c2d3e", "host-a").err().unwrap();
+    assert!(why.contains("not the file of a claim"), "{why}");
 }

@@ -56,8 +56,19 @@ fn a_started_request_keeps_its_claim_until_its_record() {
     for facts in every() {
         let waits = facts.row == ClaimRowState::Started || facts.origin == ClaimOrigin::Local;
         if waits && !facts.has_result {
-            assert_eq!(next_step(facts), ClaimStep::Wait, "{facts:?}");
+            let step = next_step(facts);
+            assert!(matches!(step, ClaimStep::Wait | ClaimStep::MissRecord), "{facts:?}");
         }
+    }
+}
+
+#[test]
+fn a_record_is_missed_only_after_a_start_whose_file_is_gone() {
+    for facts in every() {
+        let waits = facts.row == ClaimRowState::Started || facts.origin == ClaimOrigin::Local;
+        let is_gone = facts.submission != SubmissionPresence::Ours;
+        let is_missed = waits && is_gone && !facts.has_result;
+        assert_eq!(next_step(facts) == ClaimStep::MissRecord, is_missed, "{facts:?}");
     }
 }
 
@@ -100,7 +111,7 @@ impl SimulatedHost {
             }
             ClaimStep::Withdraw => self.facts.submission = SubmissionPresence::Absent,
             ClaimStep::Forget | ClaimStep::GiveBack => self.is_forgotten = true,
-            ClaimStep::Wait | ClaimStep::Blocked => self.daemon(),
+            ClaimStep::Wait | ClaimStep::Blocked | ClaimStep::MissRecord => self.daemon(),
         }
         self
     }

@@ -23,6 +23,17 @@ fn a_configuration_needs_a_host_and_a_database_only() {
 }
 
 #[test]
+fn one_submitter_leaves_places_for_others() {
+    for claims_max in [1, 8, 1024] {
+        let config = parsed(&format!("claims_max: {claims_max}\n")).unwrap();
+        // One look-up may add `claims_max` more.
+        let most = config.submitter_max() + claims_max;
+        assert!(config.claims_max < config.submitter_max(), "{claims_max}");
+        assert!(2 * most < config.unstarted_max(), "{claims_max}");
+    }
+}
+
+#[test]
 fn every_key_is_read() {
     let text = "config_version: 1\npassword_file: /p\ntls: {ca_file: /c}\nstore: file:///s\n\
                 spool: /x\nlog: /l\nstate: /t\nsocket: /g\nfleet_list: /f\n\

@@ -10,6 +10,7 @@ fn answer() -> BeatAnswer {
     BeatAnswer {
         beats: 1,
         is_lost: false,
+        lost_order_defect: None,
         disputed_by: Vec::new(),
         queued: 3,
         beat_age_sec: BTreeMap::from([("host-b".to_owned(), 1.5)]),
@@ -78,6 +79,21 @@ fn a_lost_or_disputed_host_is_not_ready() {
     readiness.answered(now, now, BeatAnswer { disputed_by, ..answer() });
     let why = readiness.stop_reason(now).unwrap();
     assert!(why.contains("host-b") && why.contains("a fork\\u{a}at 7"), "{why}");
+}
+
+#[test]
+fn an_order_that_does_not_count_stops_admission_and_declares_nothing() {
+    let now = Instant::now();
+    let mut readiness = Readiness::new("host-a", LIMIT);
+    let lost_order_defect = Some("host host-b: order of a lost host: no; help: sign".to_owned());
+    readiness.answered(now, now, BeatAnswer { is_lost: true, lost_order_defect, ..answer() });
+    assert!(!readiness.is_lost());
+    let why = readiness.stop_reason(now).unwrap();
+    assert_eq!(why, "database: host host-b: order of a lost host: no; help: sign");
+    assert_eq!(readiness.may_decide(), Ok(()), "starts of this host's own claims go on");
+    readiness.answered(now, now, answer());
+    assert_eq!(readiness.stop_reason(now), None);
+    assert_eq!(readiness.lost_order_defect(), None);
 }
 
 #[test]

@@ -35,13 +35,14 @@ fn one_agent_uses_a_state_directory_at_a_time() {
 fn the_serial_of_a_fleet_list_is_kept() {
     let scene = StateScene::new("serial");
     let state = StateDirectory::open(&scene.0).unwrap();
-    assert_eq!(state.list_serial("0b1c-01"), Ok(None));
-    state.note_list_serial("0b1c-01", 3).unwrap();
-    state.note_list_serial("0b1c-01", 11).unwrap();
-    assert_eq!(state.list_serial("0b1c-01"), Ok(Some(11)));
-    assert_eq!(state.list_serial("ffff-02"), Ok(None), "another fleet has its own numbers");
+    assert_eq!(state.list_serial(), Ok(None));
+    for text in ["0b1c2d3e 3\n", "0b1c2d3e 11\n", "ffff-0123 2\n"] {
+        let serial = FleetListSerial::parse(text.as_bytes()).unwrap();
+        state.note_list_serial(&serial).unwrap();
+        assert_eq!(state.list_serial(), Ok(Some(serial)));
+    }
     File::create(scene.0.join("fleet-list")).unwrap();
-    let why = state.list_serial("0b1c-01").unwrap_err();
+    let why = state.list_serial().unwrap_err();
     assert!(why.contains("; help: "), "{why}");
 }
 

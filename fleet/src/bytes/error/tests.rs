@@ -2,8 +2,9 @@
 
 use model::Sha256;
 
-use super::{ByteStoreError, TEXT_CHARS_MAX, cleaned};
+use super::ByteStoreError;
 use crate::bytes::fault::{FolderTarFault, ManifestFault, ManifestProblem, StoreAddressFault};
+use crate::foreign_text::foreign_line;
 
 #[test]
 fn a_message_has_help_and_stays_on_one_line() {
@@ -18,7 +19,7 @@ fn a_message_has_help_and_stays_on_one_line() {
         ByteStoreError::Store {
             store: "s3://b".to_owned(),
             act: "fetch",
-            problem: cleaned("<xml>\n\t\u{7}"),
+            problem: foreign_line("<xml>\n\t\u{7}"),
         },
         ByteStoreError::Missing { sha256, store: "the database".to_owned() },
         ByteStoreError::Unpackable(problem.clone()),
@@ -34,12 +35,6 @@ fn a_message_has_help_and_stays_on_one_line() {
         assert_eq!(text.matches("; help: ").count(), 1, "{text}");
         assert!(!text.chars().any(char::is_control), "{text:?}");
     }
-}
-
-#[test]
-fn a_text_of_a_store_is_shortened() {
-    assert_eq!(cleaned("a\r\nb"), "a  b");
-    assert_eq!(cleaned(&"x".repeat(1000)).len(), TEXT_CHARS_MAX);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use spool::SubmissionFiles;
 
 use super::scene::{BytesScene, MemoryRows};
 use crate::bytes::model::{DATABASE_BYTES_MAX, PackedSubmission, SMALL_BYTES_MAX};
-use crate::bytes::{ByteStore, ByteStoreError, pack_submission, unpack_submission};
+use crate::bytes::{
+    ByteStore, ByteStoreError, pack_submission, unpack_signatures, unpack_submission,
+};
 
 const STEM: &str = "TR-20250102-030405Z-count";
 const DOCUMENT: &str = "TR-20250102-030405Z-count.md";
@@ -118,6 +120,24 @@ async fn an_unpacked_submission_can_be_placed() {
     let declared: Vec<&str> = unpacked.declared.iter().map(String::as_str).collect();
     files.submit_to(&scene.directory("approved"), &declared).unwrap();
     assert_eq!(scene.tree("approved"), scene.tree("from"));
+}
+
+#[tokio::test]
+async fn signatures_are_fetched_without_their_document_and_its_inputs() {
+    let (scene, mut rows) = (scene(), MemoryRows::default());
+    let packed = packed(&scene, &ByteStore::Database, &mut rows).await;
+    let manifest: Sha256 = packed.manifest_sha256.parse().unwrap();
+    let kept = [&b"{}"[..], b"one signature", b"another signature"].map(Sha256::of);
+    rows.blobs.retain(|sha256, _| kept.contains(sha256) || *sha256 == manifest);
+    let into = scene.path("to");
+    let unpacked =
+        unpack_signatures(&manifest, &into, &ByteStore::Database, &mut rows).await.unwrap();
+    assert_eq!(unpacked.document_name, DOCUMENT);
+    assert_eq!(unpacked.document_sha256, packed.document_sha256);
+    let mut wanted = scene.tree("from");
+    wanted.retain(|name, _| name.ends_with(".sig") || name.ends_with(".json"));
+    assert_eq!(wanted.len(), kept.len());
+    assert_eq!(scene.tree("to"), wanted);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::process::Command;
 use toolexec_tests::crash_support::{CountedTool, RunCounter};
 use toolexec_tests::{
     Bench, CliOutput, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, Service,
-    ServiceConfig, StandingText, ssh_keygen_works,
+    ServiceConfig, StandingText, sign_file, ssh_keygen_works,
 };
 
 use super::fake_gate::FakeGate;
@@ -69,9 +69,7 @@ impl<'a> FleetScene<'a> {
 
     pub(super) fn sign_list(&self, namespace: &str, key: &Path) {
         fs::remove_file(signature_of(&self.list_path())).unwrap_or_default();
-        let mut command = Command::new("ssh-keygen");
-        command.args(["-q", "-Y", "sign", "-n", namespace, "-f"]).arg(key).arg(self.list_path());
-        CliOutput::of(&mut command).assert_code(0);
+        sign_file(namespace, key, &self.list_path());
     }
 
     pub(super) fn gate(&self) -> FakeGate {

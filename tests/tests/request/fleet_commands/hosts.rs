@@ -157,14 +157,16 @@ fn lost_signs_an_order_for_this_fleet_alone() {
     let answer = json!({ "lost": { "requests": [REQUEST], "released": 3 } });
     let mut another_fleet = status();
     another_fleet["status"]["fleet_id"] = "11111111".into();
-    let fleet = FleetBench::new(&[&[status()], &[answer], &[status()], &[another_fleet]]);
+    let fleet =
+        FleetBench::new(&[&[status()], &[answer], &[status()], &[another_fleet], &[status()]]);
     if signed_list(&fleet, "gpu").is_none() {
         return;
     }
-    let lost = |host: &str| {
-        let words = ["fleet", "lost", host, "--database", URL, "--sign-key", "operator.key"];
+    let lost_with = |key: &str, host: &str| {
+        let words = ["fleet", "lost", host, "--database", URL, "--sign-key", key];
         fleet.run(&[&words[..], &LISTED].concat())
     };
+    let lost = |host: &str| lost_with("operator.key", host);
     let output = lost("host-a");
     output.assert_code(0);
     output.assert_stderr(&["its last beat was 2 s ago"]);
@@ -187,5 +189,44 @@ fn lost_signs_an_order_for_this_fleet_alone() {
     let output = lost("host-a");
     output.assert_code(2);
     output.assert_stderr(&["the database is of farm with id 11111111"]);
-    assert_eq!(fleet.commands().len(), 4, "no order was sent");
+    // The hosts would not count the order of a key that is not an operator's.
+    let output = lost_with("record.key", "host-a");
+    output.assert_code(2);
+    output.assert_stderr(&["order of a lost host: ", "is not in allowed_signers; help: "]);
+    assert_eq!(fleet.commands().len(), 5, "no order was sent");
+}
+
+#[test]
+fn a_host_is_shown_as_lost_only_by_the_order_of_an_operator() {
+    let fleet = FleetBench::new(&[]);
+    if signed_list(&fleet, "gpu").is_none() {
+        return;
+    }
+    let home = fleet.bench.home();
+    let order =
+        format!("toolexec-fleet-lost v1\nhost host-a\nfleet {FLEET_ID}\nat 2025-02-09T16:05:01Z\n");
+    fs::write(home.join("order"), &order).unwrap();
+    let sign = ["-q", "-Y", "sign", "-f", "operator.key", "-n", NAMESPACE, "order"];
+    CliOutput::of(fleet.bench.command("ssh-keygen").args(sign)).assert_code(0);
+    let signature = fs::read_to_string(home.join("order.sig")).unwrap();
+    let changed = order.replace("16:05:01", "16:05:02");
+    for (number, order) in (1..).zip([&order, &changed, &order, &changed]) {
+        let mut answer = status();
+        answer["status"]["hosts"][0]["lost"] = json!({ "order": order, "signature": signature });
+        let file = fleet.directory.join(format!("answers.{number}"));
+        fs::write(file, format!("{answer}\n")).unwrap();
+    }
+    for (command, options) in [("status", &LISTED[2..]), ("hosts", &LISTED[..])] {
+        let words = ["fleet", command, "--database", URL];
+        let read = || fleet.run(&[&words[..], options].concat());
+        let output = read();
+        output.assert_code(0);
+        let declared = "declared lost at 2025-02-09T16:05:01Z by olga with key SHA256:";
+        assert!(output.stdout.contains(&format!("  {declared}")), "{output:#?}");
+        let output = read();
+        output.assert_code(1);
+        let refused = "not declared lost: order of a lost host: the signature: ";
+        assert!(output.stdout.contains(refused), "{output:#?}");
+        assert!(!output.stdout.contains(declared), "{output:#?}");
+    }
 }

@@ -1,5 +1,5 @@
 //! Notifies systemd (sd_notify(3)) over the datagram socket that `NOTIFY_SOCKET` names; without it
-//! nothing is sent. Must never delay or end the daemon: a message that cannot be sent is dropped.
+//! nothing is sent. Must never delay or end the program: a message that cannot be sent is dropped.
 
 use std::ffi::OsStr;
 use std::io;
@@ -51,7 +51,7 @@ impl ServiceManager {
         };
         let socket = UnixDatagram::unbound()?;
         socket.connect_addr(&address)?;
-        // A manager that does not read must not block the daemon.
+        // A manager that does not read must not block the program.
         socket.set_nonblocking(true)?;
         Ok(Self { socket: Some(socket), watchdog: watchdog.filter(|time| !time.is_zero()) })
     }
@@ -62,7 +62,7 @@ impl ServiceManager {
         self.watchdog.map(|time| time / 2)
     }
 
-    /// Recovery is done and the spool is watched; also sent after a reload.
+    /// Reports that the program serves; also sent after a reload.
     pub fn ready(&self) {
         self.send("READY=1");
     }
@@ -79,19 +79,19 @@ impl ServiceManager {
         self.send(&format!("EXTEND_TIMEOUT_USEC={}", (2 * next_in + START_MARGIN).as_micros()));
     }
 
-    /// Sends a watchdog ping. Only the event loop, which must not hang, may call this.
+    /// Sends a watchdog ping. Only the loop of the program, which must not hang, may call this.
     pub fn ping_watchdog(&self) {
         self.send("WATCHDOG=1");
     }
 
-    /// Policy and keys are being read again, until [`Self::ready`] is sent.
+    /// Reports that the configuration is being read again, until [`Self::ready`] is sent.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let usec = now.tv_sec.saturating_mul(1_000_000).saturating_add(now.tv_nsec / 1000);
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={usec}"));
     }
 
-    /// Nothing new is taken; running requests finish.
+    /// Reports that nothing new is taken. What runs is finished.
     pub fn stopping(&self) {
         self.send("STOPPING=1");
     }
