@@ -240,9 +240,12 @@ pub(crate) fn bring_loopback_up(socket: BorrowedFd<'_>) -> io::Result<()> {
     }
     request.ifr_ifru.ifru_flags = UP;
     // SAFETY: the kernel reads one `ifreq` from `request`, which lives until the call returns.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), SET_FLAGS, &raw const request) };
     check("ioctl SIOCSIFFLAGS", result.into()).map(drop)
 }
+
+/// `SIOCSIFFLAGS`. The type of libc's own constant differs from that of musl's `ioctl`.
+const SET_FLAGS: libc::Ioctl = 0x8914;
 
 /// `IFF_UP` and `IFF_RUNNING`, in the integer type of `ifreq`.
 const UP: libc::c_short = 0x1 | 0x40;

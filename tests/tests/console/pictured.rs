@@ -80,18 +80,26 @@ fn pages(scene: &ConsoleScene<'_>, approver: &ApproverPage<'_>) -> Vec<(&'static
     ]
 }
 
-/// Writes a picture of the whole page, if pictures are wanted.
+/// Writes a picture of the part of the page that is on the screen.
+fn write_screen(page: &ApproverPage<'_>, name: &str, width: u32) {
+    let file = format!("docs/pictures/console-{name}-{width}.png");
+    page.browser.screenshot(&workspace().join(file));
+}
+
+/// Writes a picture of the whole page, if pictures are wanted. README.md has the top of a request.
 fn write_picture(page: &ApproverPage<'_>, name: &str, (width, height): (u32, u32)) {
     if std::env::var_os("WRITE_PICTURES").is_none() {
         return;
+    }
+    if (name, width) == ("request", SIZES[1].0) {
+        write_screen(page, "request-top", width);
     }
     let whole = page.script("document.documentElement.scrollHeight").as_u64().unwrap();
     let whole = u32::try_from(whole.min(PICTURE_HEIGHT_MAX)).unwrap();
     page.browser.resize(width, height.max(whole));
     // Frames are loaded once they are in view.
     std::thread::sleep(Duration::from_millis(500));
-    let file = format!("docs/pictures/console-{name}-{width}.png");
-    page.browser.screenshot(&workspace().join(file));
+    write_screen(page, name, width);
     page.browser.resize(width, height);
 }
 

@@ -28,3 +28,4 @@ mod requests;
 mod rights;
 mod standing;
 mod trial;
+mod tutorial_team;

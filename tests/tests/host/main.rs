@@ -5,6 +5,7 @@ mod broken_host;
 mod confined;
 mod doctor;
 mod environments;
+mod escape_trial;
 mod exec;
 mod hostile;
 mod languages;

@@ -1,0 +1,151 @@
+//! Types docs/tutorial-team.md from the first line to the last, for two hosts of a test. An SSH key
+//! signs in the console, in place of the passkey: it sends what the page's script sends.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+
+use toolexec_tests::crash_support::CountedTool;
+use toolexec_tests::{Bench, CliOutput, DocPage, ServiceConfig, TestFleet, list, unused_port};
+
+/// The port of the console on the page.
+const PORT: &str = "8440";
+const DATABASE: &str = "postgres://alice@db.example/toolexec";
+
+/// The domain and the page whose passkeys count.
+const PASSKEYS: &str = "  user_verification: false\n  webauthn:\n    - rp_id: localhost\n      \
+                        origins: [\"http://localhost:PORT\"]\n      user_verification: true\n      \
+                        synced: false\n";
+
+/// A passkey that no device has, so that the console has one to offer. Its public key is the
+/// generator of the curve.
+const PASSKEY: &str = "alice sk-ecdsa-sha2-nistp256@openssh.com \
+    AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBGsX0fLhLEJH+Lzm5WOk\
+    QPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUAAAAJbG9jYWxob3N0 \
+    webauthn:AQ-_";
+
+/// The commands of a host that this test replaces. Every prompt is answered with yes.
+const REPLACED: &str = r#"
+cd ~/empty
+console=
+trap '[ -z "$console" ] || kill "$console" || true; wait' EXIT
+sudo() { "$@"; }
+systemctl() {
+    case $* in
+        'reload toolexecd') ;;
+        'enable --now toolexec-console.socket')
+            toolexec-console --spool /var/spool/toolexec --listen 127.0.0.1:8440 \
+                --allowed-signers /etc/toolexec/allowed_signers > ~/console.log 2>&1 &
+            console=$!
+            curl --silent --retry 60 --retry-connrefused --retry-delay 1 --output ~/queue.html http://localhost:8440/
+            ;;
+        *) return 1 ;;
+    esac
+}
+toolexec() {
+    case $1 in
+        approve) command toolexec "$@" --yes ;;
+        *) command toolexec "$@" ;;
+    esac
+}
+"#;
+
+/// Approves a draft through the console, and waits until the daemon has taken the signature.
+const CONFIRMED: &str = r#"
+python3 - "http://localhost:8440" "$count" ~/.ssh/id_ed25519 <<'END'
+import json, subprocess, sys, time, urllib.request
+
+origin, request, key = sys.argv[1:]
+
+
+def ask(path, body=None):
+    headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(origin + path, data, headers)) as answer:
+        return json.load(answer)
+
+
+prepared = ask("/prepare", {"action": "approve", "ids": [request], "by": "alice"})
+words = ["ssh-keygen", "-Y", "sign", "-f", key, "-n", prepared["namespace"]]
+signed = subprocess.run(words, input=prepared["text"].encode(), stdout=subprocess.PIPE, check=True)
+action = {"prepared": prepared["header"], "signature": signed.stdout.decode()}
+ticket = ask("/actions", action)["ticket"]
+while "taken" not in (answer := ask(f"/actions/{ticket}")):
+    time.sleep(0.1)
+assert answer["taken"], answer
+END
+"#;
+
+/// One signature is needed, and passkeys of the console's page count.
+fn config(bench: &Bench, port: u16) -> ServiceConfig {
+    let passkeys = PASSKEYS.replace("PORT", &port.to_string());
+    let mut config = ServiceConfig::for_owner(bench);
+    for (from, to) in [
+        ("  user_verification: false\n", passkeys.as_str()),
+        ("low: 0", "low: 1"),
+        ("medium: 0", "medium: 1"),
+        ("high: 0", "high: 1"),
+    ] {
+        assert!(config.policy.contains(from), "{from} is not in the policy");
+        config.policy = config.policy.replacen(from, to, 1);
+    }
+    config
+}
+
+/// Makes the key of `alice`, whom both hosts trust, and the directories of drafts and of signed
+/// actions on the first host. The directory of the page has the signed list.
+fn prepare_users(fleet: &TestFleet<'_>, bench: &Bench) {
+    let lines = "mkdir -p ~/.ssh ~/empty ~/spool/drafts ~/spool/signed\n\
+                 ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/id_ed25519\n\
+                 cp ~/fleet.yaml ~/fleet.yaml.sig ~/empty";
+    CliOutput::of(&mut bench.shell(lines)).assert_code(0);
+    let key = fs::read_to_string(bench.home().join(".ssh/id_ed25519.pub")).unwrap();
+    let mut signers = OpenOptions::new().append(true).open(&fleet.signers).unwrap();
+    writeln!(signers, "alice namespaces=\"approve.tool-exec@threegate\" {key}{PASSKEY}").unwrap();
+}
+
+/// Replaces the addresses and paths of the page with those of the test.
+fn localized(fleet: &TestFleet<'_>, script: &str, port: u16) -> String {
+    // The port first: a path of the test may contain the same digits.
+    let script = script
+        .replace(PORT, &port.to_string())
+        .replace(DATABASE, &format!("'{}'", fleet.database.url("alice")))
+        .replace("/var/spool/toolexec", fleet.hosts[0].service.spool().to_str().unwrap())
+        .replace("/etc/toolexec/allowed_signers", fleet.signers.to_str().unwrap());
+    assert!(!script.contains("db.example"), "{script}");
+    script
+}
+
+#[test]
+fn a_team_with_two_hosts_approves_in_a_browser_as_the_tutorial_says() {
+    let test = "a_team_with_two_hosts_approves_in_a_browser_as_the_tutorial_says";
+    let Some(tool) = CountedTool::build(test) else { return };
+    let benches = [Bench::new(), Bench::new()];
+    let port = unused_port();
+    let configured = |bench: &Bench| config(bench, port);
+    let fleet = TestFleet::prepare_with(test, &benches, tool.count(), configured);
+    let Some(mut fleet) = fleet else { return };
+    prepare_users(&fleet, &benches[0]);
+    fleet.spawn();
+    fleet.wait_for("a beat of both hosts", |fleet| {
+        fleet.status().json()["hosts"].as_array().is_some_and(|hosts| hosts.len() == 2)
+    });
+    let blocks = DocPage::open("docs/tutorial-team.md").blocks("sh");
+    let [look, start, draft, wait, other, both, fetch, show] = &blocks[..] else {
+        panic!("{} blocks", blocks.len());
+    };
+    let script =
+        format!("{REPLACED}{look}{start}{draft}{CONFIRMED}{wait}{other}{both}{fetch}{show}");
+    let script = localized(&fleet, &script, port);
+    let output = CliOutput::of(&mut benches[0].shell(&script));
+    assert_eq!(output.code, Some(0), "{output:#?}\n{}", fleet.logs());
+    for words in ["Count the words", "submitted to the fleet", " of host host-a", " of host host-b"]
+    {
+        assert!(output.stdout.contains(words), "no {words:?}: {output:#?}");
+    }
+    assert_eq!(output.stdout.matches(": verified: ok").count(), 2, "{output:#?}");
+    for host in &fleet.hosts {
+        let records = list(&host.service.path("results"));
+        assert_eq!(records.len(), 1, "{}: {records:?}", host.name);
+    }
+    fleet.stop();
+}
