@@ -3,8 +3,9 @@
 
     tree_digest.py [--root] DIRECTORY...
 
-Prints the digest and the name of each directory, as sha256sum does. Exits with 1 if one is refused.
-With --root, links are those of a root file system. It must share no code with the Rust crate.
+Prints the digest and the name of each directory, as sha256sum does. Exits with 1 if one is refused,
+and with 2 if none is named. With --root, links are those of a root file system. It must share no
+code with the Rust crate.
 """
 import hashlib
 import os
@@ -15,15 +16,18 @@ import sys
 class Refused(Exception):
     """A tree that has no digest."""
 
+    def __init__(self, path, reason):
+        super().__init__(f"{os.fsdecode(path)}: {reason}")
+
 
 def text(raw, path):
     """Returns a name or target as text without control characters, which would break a line."""
     try:
         found = raw.decode("utf-8")
     except UnicodeDecodeError:
-        raise Refused(f"{path}: not UTF-8") from None
+        raise Refused(path, "not UTF-8") from None
     if any(ord(c) < 32 or 127 <= ord(c) < 160 for c in found):
-        raise Refused(f"{path}: a control character")
+        raise Refused(path, "a control character")
     return found
 
 
@@ -42,10 +46,10 @@ def line(entry, root, depth):
     if stat.S_ISLNK(facts.st_mode):
         target = text(os.readlink(entry.path), entry.path)
         if not root and not stays_inside(target, depth):
-            raise Refused(f"{entry.path}: the link may leave the tree")
+            raise Refused(entry.path, "the link may leave the tree")
         return f"l\t{target}\t{name}\n"
     if not stat.S_ISREG(facts.st_mode) or facts.st_mode & 0o6000:
-        raise Refused(f"{entry.path}: not a plain file")
+        raise Refused(entry.path, "not a plain file")
     with open(entry.path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     kind = "x" if facts.st_mode & 0o111 else "f"
@@ -64,11 +68,19 @@ def directory(path, root, depth=0):
 def main(arguments):
     """Prints a line for each directory and returns the exit status."""
     status, root = 0, "--root" in arguments
-    for name in (name for name in arguments if name != "--root"):
+    names = [name for name in arguments if name != "--root"]
+    if not names or any(name.startswith("--") for name in names):
+        print("usage: tree_digest.py [--root] DIRECTORY...", file=sys.stderr)
+        return 2
+    for name in names:
         try:
             print(f"{directory(os.fsencode(name), root)}  {name}")
-        except (Refused, OSError) as reason:
+        except Refused as reason:
             print(f"refused: {reason}", file=sys.stderr)
+            status = 1
+        except OSError as error:
+            path = os.fsdecode(error.filename or name)
+            print(f"refused: {path}: {error.strerror}", file=sys.stderr)
             status = 1
     return status
 

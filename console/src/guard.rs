@@ -51,7 +51,8 @@ impl GuardRefusal {
             Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "This method is not used here."),
             Self::Host => (
                 StatusCode::MISDIRECTED_REQUEST,
-                "The console does not serve this host name; help: name it with --origin.",
+                "The console does not serve this host name; help: open the address that it logged \
+                 at its start, or name this one with --origin.",
             ),
             Self::Origin => (StatusCode::FORBIDDEN, "The request came from a page elsewhere."),
             Self::ContentType => {

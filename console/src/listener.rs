@@ -104,8 +104,14 @@ fn check_reach(address: SocketAddr, has_tls: bool) -> Result<(), String> {
 
 fn bind_tcp(address: SocketAddr, has_tls: bool) -> Result<TcpListener, String> {
     check_reach(address, has_tls)?;
-    TcpListener::bind(address)
-        .map_err(|error| format!("--listen {address}: {error}; help: choose a free port"))
+    TcpListener::bind(address).map_err(|error| {
+        let help = match error.kind() {
+            io::ErrorKind::AddrNotAvailable => "name an address of this host",
+            io::ErrorKind::PermissionDenied => "choose a port from 1024 on",
+            _ => "choose a free port",
+        };
+        format!("--listen {address}: {error}; help: {help}")
+    })
 }
 
 fn bind_unix(path: &Path) -> Result<UnixListener, String> {

@@ -51,8 +51,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ADDR:PORT", conflicts_with = "socket")]
     pub(crate) listen: Option<SocketAddr>,
 
-    /// Listen on a new Unix socket at this path
-    #[arg(long, value_name = "PATH")]
+    /// Listen on a new Unix socket at this path; it needs --origin
+    #[arg(long, value_name = "PATH", requires = "origin")]
     pub(crate) socket: Option<PathBuf>,
 
     /// Answer browsers that use this origin; may be repeated [default: http://localhost:PORT]
@@ -79,6 +79,8 @@ mod tests {
         let parsed = |words: &[&str]| Options::try_parse_from(words).is_ok();
         assert!(parsed(&["x", "--listen", "127.0.0.1:0", "--origin", "http://localhost:8440"]));
         assert!(!parsed(&["x", "--listen", "127.0.0.1:0", "--socket", "/run/x"]));
+        assert!(!parsed(&["x", "--socket", "/run/x"]));
+        assert!(parsed(&["x", "--socket", "/run/x", "--origin", "https://approve.example"]));
         assert!(!parsed(&["x", "--tls-cert", "cert.pem"]));
         assert!(!parsed(&["x", "--origin", "http://approve.example"]));
     }

@@ -62,11 +62,8 @@ impl ConsoleState {
         };
         let signed = spool.join("signed");
         let signed = fs::symlink_metadata(&signed).is_ok().then(|| open("signed")).transpose()?;
-        let passkeys = options.allowed_signers.as_deref().map(fs::canonicalize).transpose();
-        let passkeys = passkeys.map_err(|error| {
-            format!("--allowed-signers: {error}; help: name the allowed_signers of the daemon")
-        })?;
-        let passkeys = PasskeyFile::new(passkeys);
+        let signers = options.allowed_signers.as_deref().map(canonical_signers).transpose()?;
+        let passkeys = PasskeyFile::new(signers);
         passkeys.list()?;
         Ok(Self {
             drafts: open("drafts")?,
@@ -90,6 +87,14 @@ impl ConsoleState {
     pub(crate) fn part(&self, name: &str) -> PathBuf {
         self.spool.join(name)
     }
+}
+
+/// Returns the absolute path of the daemon's `allowed_signers`.
+fn canonical_signers(path: &Path) -> Result<PathBuf, String> {
+    fs::canonicalize(path).map_err(|error| {
+        let path = path.display();
+        format!("--allowed-signers {path}: {error}; help: name the allowed_signers of the daemon")
+    })
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> String {

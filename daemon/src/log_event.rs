@@ -98,10 +98,6 @@ pub struct LogEventFields<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// The names of the logged fields; in the journal in capitals.
-pub const FIELD_NAMES: [&str; 8] =
-    ["request", "result", "outcome", "code", "sandbox", "ms", "path", "reason"];
-
 /// Logs an event.
 pub fn log(transition: LogEvent, fields: &LogEventFields<'_>) {
     let text = |text: Option<&str>| text.map(model::escape_line);

@@ -50,10 +50,7 @@ impl fmt::Display for ConfigError {
                 write!(f, "{}: larger than {most} bytes; help: use a smaller file", path.display())
             }
             Self::Syntax(path, what) => {
-                // The following lines of a YAML error show the place in the file.
-                let (problem, place) = what.split_at(what.find('\n').unwrap_or(what.len()));
-                let problem = with_help(problem, "correct the file");
-                write!(f, "{}: {problem}{place}", path.display())
+                write!(f, "{}: {}", path.display(), with_help(what, "correct the file"))
             }
             Self::Value(path, what) => {
                 write!(f, "{}: {}", path.display(), with_help(what, "correct this value"))

@@ -1,6 +1,6 @@
 """BibTeX to CSL-JSON: the bibliography of a paper as citation software reads it.
 
-For: the example "bibtex-to-csl", run inside a confined cell that has no network
+For: the example "bibtex-to-csl", run inside a sandbox that has no network
 and no disk but /in and /out. Python's standard library is all it needs, 3.8 or
 newer. What it cannot keep it names on stderr with its line; what it cannot
 parse ends the program with 1 and the line, and nothing is written.
@@ -49,7 +49,7 @@ class Warnings:
     def add(self, line, message):
         self.found.append((line, message))
 
-    def tell(self, path):
+    def report(self, path):
         for line, message in sorted(self.found):
             print("%s:%d: warning: %s" % (path, line, message), file=sys.stderr)
 
@@ -63,7 +63,7 @@ class Parser:
         self.entries = []
 
     def parse(self):
-        # Whatever stands between entries is commentary, by BibTeX's own rule.
+        # All text between entries is commentary, by BibTeX's own rule.
         while True:
             self.at = self.text.find("@", self.at)
             if self.at < 0:
@@ -341,7 +341,7 @@ def words(tex):
 
 
 def split_outside(tex, separator):
-    """Splits where the separator stands outside all braces and escapes."""
+    """Splits at each separator outside all braces and escapes."""
     pieces, start, at = [], 0, 0
     level = dict(depths(tex))
     while at < len(tex):
@@ -500,7 +500,7 @@ def main():
     with open(options.out, "w", encoding="utf-8", newline="\n") as target:
         json.dump(items, target, indent=2, sort_keys=True, ensure_ascii=False)
         target.write("\n")
-    warnings.tell(options.source)
+    warnings.report(options.source)
     print("%d entries converted, %d warnings" % (len(items), len(warnings.found)))
     return 0
 

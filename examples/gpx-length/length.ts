@@ -1,5 +1,5 @@
 // Adds up the points of a GPX track. It reads points that are written on one line each, as most
-// recorders do, and must fail rather than tell the length of half a track.
+// recorders do, and must fail rather than print the length of half a track.
 //
 //   tsx length.ts --in track.gpx --out length.json
 

@@ -1,6 +1,6 @@
 """Monthly and yearly statistics of a daily weather table, and a chart of them.
 
-For: the example "seattle-weather", run inside a confined cell that has no
+For: the example "seattle-weather", run inside a sandbox that has no
 network and no disk but /in and /out. Python's standard library is all it
 needs, 3.8 or newer.
 

@@ -285,7 +285,8 @@ fn layers(form: RawLayers, problems: &mut Problems<'_>) -> LayerRules {
     let abi = u32::try_from(form.landlock_abi_min.0).unwrap_or(u32::MAX);
     if abi == 0 || abi > LANDLOCK_ABI_MAX {
         let what = format!("{} is not a Landlock ABI", form.landlock_abi_min.0);
-        problems.add("layers.landlock_abi_min", what, "write 1, or the minimum ABI");
+        let advice = format!("write 1 to {LANDLOCK_ABI_MAX}");
+        problems.add("layers.landlock_abi_min", what, &advice);
     }
     LayerRules {
         cgroup_exception: form.exceptions.iter().any(|layer| layer == OPTIONAL_LAYER),

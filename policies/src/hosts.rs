@@ -174,7 +174,7 @@ pub(crate) fn judge(request: &Request, rules: &NetworkRules, findings: &mut Find
     if hosts.iter().any(|requested| !rules.offers(requested)) {
         let missing = listed(&mut hosts.iter().filter(|requested| !rules.offers(requested)));
         let reason = format!("network_allowlist: {missing} not permitted by policy network.hosts");
-        let hint = "write `network: none` and bring the data as inputs";
+        let hint = "bring the data as inputs, or have the policy list the host";
         findings.refuse(RuleName::Network, Code::NetworkNotPermitted, reason, hint);
         return;
     }

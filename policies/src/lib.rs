@@ -87,3 +87,4 @@ pub use rules::bound_violations;
 pub use runtime::{
     BinaryRule, CacheRule, CacheSource, HeapRule, ProcRule, RuntimeRule, TmpRule, WithoutCache,
 };
+pub use translate::yaml_problem;

@@ -143,12 +143,6 @@ impl Policy {
         self.rules.backends.default_name()
     }
 
-    /// Returns whether a request may name the environment with this digest.
-    #[must_use]
-    pub fn permits_environment(&self, sha256: &Sha256) -> bool {
-        self.rules.environments.permits(sha256)
-    }
-
     /// Returns whether a request may name any environment at all.
     #[must_use]
     pub fn permits_environments(&self) -> bool {

@@ -53,7 +53,7 @@ impl PolicyError {
         Self { origin: origin.to_owned(), problems: vec![problem] }
     }
 
-    /// Returns every problem, in the order of the checks.
+    /// Returns every problem, in the order of the lines.
     #[must_use]
     pub fn problems(&self) -> &[PolicyProblem] {
         &self.problems
@@ -96,10 +96,11 @@ impl<'a> Problems<'a> {
     }
 
     /// Returns the value if no problem was found, else the error.
-    pub(crate) fn verdict<T>(self, value: T) -> Result<T, PolicyError> {
+    pub(crate) fn verdict<T>(mut self, value: T) -> Result<T, PolicyError> {
         if self.found.is_empty() {
             return Ok(value);
         }
+        self.found.sort_by_key(PolicyProblem::line);
         Err(PolicyError { origin: self.origin.to_owned(), problems: self.found })
     }
 }

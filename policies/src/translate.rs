@@ -1,6 +1,6 @@
-//! Reads the YAML of a policy file or a fleet list, and turns parser errors into messages for
-//! operators. It must never accept more of YAML than plain mappings, lists and scalars: no anchors,
-//! aliases, merges, foreign tags or second documents.
+//! Reads the YAML of a policy file or a fleet list, and turns parser errors, also of other files,
+//! into messages for operators. It must never accept more of YAML than plain mappings, lists and
+//! scalars: no anchors, aliases, merges, foreign tags or second documents.
 
 use serde::Deserialize;
 use serde_yaml::budget::BudgetBreach;
@@ -88,6 +88,36 @@ fn describe(error: &Error, show_advice: &'static str) -> (String, &'static str) 
             ("contains a second document".to_owned(), "keep one document per file")
         }
         other => (without_place(&other.to_string()), show_advice),
+    }
+}
+
+/// Returns the line and the problem of another YAML file, as one line of text. A wrong value is
+/// shown with its line.
+#[must_use]
+pub fn yaml_problem(text: &str, error: &Error) -> String {
+    let line = error.location().and_then(|at| usize::try_from(at.line()).ok());
+    let written = line.and_then(|line| text.lines().nth(line.checked_sub(1)?)).unwrap_or_default();
+    let shown = |what: &str| match written.trim() {
+        "" => what.to_owned(),
+        written => format!("{what}: `{}`", model::escape_line(written)),
+    };
+    let what = match error.without_snippet() {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            format!("unknown key `{field}`, expected one of {}", expected.join(", "))
+        }
+        Error::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            format!("`{variant}` is not one of {}", expected.join(", "))
+        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` appears twice"),
+        Error::InvalidScalar { ty, .. } if ty.starts_with(['i', 'u']) => {
+            shown("not a whole number")
+        }
+        other => shown(&without_place(&other.to_string())),
+    };
+    match line {
+        Some(line) => format!("line {line}: {what}"),
+        None => what,
     }
 }
 

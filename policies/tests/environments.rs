@@ -250,7 +250,7 @@ fn policy_permits_stored_listed_or_no_environments() {
     assert!(message.contains("not in environments.digests of the policy"), "{message}");
     for permitting in [with("stored", ""), with("listed", &format!("{other}, {}", digest()))] {
         scene::accepts(scene.decide(submitted(), &permitting));
-        assert!(permitting.permits_environment(&reference().sha256));
+        assert!(permitting.permits_environments());
     }
     // A policy of before environments.
     let text = Policy::shipped_text("embedded").expect("a shipped profile");

@@ -335,6 +335,7 @@ fn all_problems_are_reported_at_once() {
     let error = Policy::parse(changed("embedded", &changes).as_bytes(), "p").unwrap_err();
     // pids_max: 0 is also below the minimum of each of the five runtimes.
     assert_eq!(error.problems().len(), 8, "{error}");
+    assert!(error.problems().is_sorted_by_key(|problem| problem.line()), "{error}");
 }
 
 #[test]

@@ -19,17 +19,17 @@ use serde_json::Value;
 const PROFILES: [&str; 3] = ["embedded", "standard", "strict"];
 const BEGIN: &str = "# Every key of a policy
 
-A policy is one YAML file, `policy:` of the daemon's configuration or `--policy` of `toolexec run`. It is strict: a key \
-that is not known, written twice or left out is refused, and so is a value of another kind; `null` is written out. Keys \
-with **optional** may be left out. Sizes are bytes, or whole numbers with ` KiB`, ` MiB` or ` GiB` behind them.
+A policy is one YAML file. `policy:` of the daemon's configuration names it, or `--policy` of a command. A key that is unknown, written
+twice or missing is an error, and so is a value of another type. Keys with **optional** may be missing. Write `null` for no value. Sizes
+are bytes, or whole numbers with ` KiB`, ` MiB` or ` GiB` behind them.
 
 ```sh
 toolexec policy show standard > policy.yaml
 toolexec policy check policy.yaml
 ```
 
-The shipped files say at each key why it is as it is. This page is made from the program's own form and from those files: \
-`TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference`.
+The comments of the shipped policies give the reason for each value. A test makes this page from the program's own types and from these
+policies: `TOOLEXEC_WRITE_DOCS=1 cargo test -p policies reference`.
 ";
 
 struct FormField {
@@ -109,8 +109,8 @@ fn section(
     let fields = &forms[form];
     let of_one = !at.contains(['[', 'N']);
     let (head, rule) = match of_one {
-        true => ("| key | what it says | embedded | standard | strict |", "|---|---|---|---|---|"),
-        false => ("| key | what it says |", "|---|---|"),
+        true => ("| key | meaning | embedded | standard | strict |", "|---|---|---|---|---|"),
+        false => ("| key | meaning |", "|---|---|"),
     };
     let title = if at.is_empty() { "The file".to_owned() } else { format!("`{at}`") };
     write!(page, "\n## {title}\n\n{head}\n{rule}\n").unwrap();

@@ -92,7 +92,7 @@ impl KeyDirectory {
     }
 
     pub(crate) fn missing(&self, name: &str) -> HostKeyError {
-        self.io(name, "open", io::ErrorKind::NotFound.into())
+        self.io(name, "open", rustix::io::Errno::NOENT.into())
     }
 
     /// Fails if a key rotation was interrupted. Either key may then be the active one, so nothing

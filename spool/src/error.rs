@@ -146,12 +146,6 @@ impl SpoolError {
         self.shortage().is_some() || self.is_transient()
     }
 
-    /// Returns whether the object exists and this process may not read it.
-    #[must_use]
-    pub fn is_permission_denied(&self) -> bool {
-        matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied)
-    }
-
     /// Returns whether the object was changed while the user was reading it.
     #[must_use]
     pub fn is_change(&self) -> bool {

@@ -1,10 +1,10 @@
 """Helpers of every scenario. The trial joins `PLACES`, this file and the scenario to one script,
 which is the only file that the sandbox gets.
 
-A scenario does harm to nothing: it reads a canary, changes a canary, or asks the kernel for
+A scenario does harm to nothing: it reads a bait, changes a bait, or asks the kernel for
 something that it gives back. Its last line is a verdict:
 
-    ESCAPED    it has a canary; the trial believes that only with evidence of its own
+    ESCAPED    it has a bait; the trial believes that only with evidence of its own
     OPEN       the host's kernel did something for it that no sandboxed command needs
     CONTAINED  every try failed, and the reasons follow
     CANNOT TRY this sandbox has nothing to try it on
@@ -104,7 +104,7 @@ class Tries:
         return answer
 
     def reach(self, name, act):
-        """Tries to get a canary. An answer of None is a failure."""
+        """Tries to get a bait. An answer of None is a failure."""
         return self._try(name, act, self.reached)
 
     def call(self, name, act):

@@ -54,7 +54,7 @@ class Firejail(Subject):
 class NoWalls(Subject):
     name, package = "no-walls", "bubblewrap"
     usage = ("`bwrap --dev-bind / / PROGRAM` shares everything, as root if root runs the trial. It shows that the "
-             "tries work and the canaries are there")
+             "tries work and the baits are there")
 
     def missing(self):
         return None if shutil.which("bwrap", path=PATH) else "needs bubblewrap; help: apt-get install bubblewrap"

@@ -7,6 +7,12 @@ import sys
 CLASSES = ["control", "orchestration", "runtime", "kernel", "exfiltration", "discovery", "ipc", "limits"]
 
 
+def refuse(problem):
+    """Ends with the status of a trial that could not run."""
+    print(problem, file=sys.stderr)
+    sys.exit(3)
+
+
 @dataclasses.dataclass
 class Scenario:
     """One way out: the keys of its comment, and its code."""
@@ -19,9 +25,9 @@ class Scenario:
         keys = dict(re.findall(r"^# (\w+): (.*)$", text, re.M))
         for key in ("attempt", "class", "origin", "evidence"):
             if key not in keys:
-                sys.exit(f"tests/escape/scenarios/{name}.py: has no line `# {key}:`; help: see docs/trial.md")
+                refuse(f"{name}.py: has no line `# {key}:`; help: see docs/trial.md")
         if keys["class"] not in CLASSES:
-            sys.exit(f"tests/escape/scenarios/{name}.py: class {keys['class']}; help: use one of {', '.join(CLASSES[1:])}")
+            refuse(f"{name}.py: {keys['class']}: no such class; help: use one of {', '.join(CLASSES[1:])}")
         return cls(name, keys, text.replace("from attempt import *\n", ""))
 
     def order(self):

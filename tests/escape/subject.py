@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 # An emulated processor is slower: `.ci/guest` sets the factor.
-SLOWDOWN = max(1, int(os.environ.get("TOOLEXEC_PATIENCE", "1")))
+SLOWDOWN = max(1, int(os.environ.get("TOOLEXEC_SLOWDOWN", "1")))
 # No launcher but ours has a time limit. The longest scenario takes 12 seconds.
 STOPPED_AFTER_SEC = 25 * SLOWDOWN
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"

@@ -73,7 +73,7 @@ static inline int limited(int passed) {
     int main(void) { return closed(attempt(name, call)); }
 
 /* Returns the value of a `key=value` line of the input, such as the address of a listener of the host. */
-static inline const char *told(const char *key) {
+static inline const char *given(const char *key) {
     static char value[256];
     char line[256];
     const char *place = getenv("CASE_IN");

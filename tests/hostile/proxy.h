@@ -26,10 +26,10 @@ static int proxy_opened(void) {
 static const char *asked(const char *request) {
     static char answer[65536];
     char bytes[32768];
-    size_t length = 0, port = strlen(told("pages"));
+    size_t length = 0, port = strlen(given("pages"));
     for (; *request && length + 8 < sizeof bytes; request++)
         if (!strncmp(request, "PORT", 4)) {
-            memcpy(bytes + length, told("pages"), port);
+            memcpy(bytes + length, given("pages"), port);
             length += port;
             request += 3;
         } else

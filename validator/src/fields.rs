@@ -3,6 +3,7 @@
 use model::{SourceSpan, WithSpan, quote};
 
 use crate::code::Code;
+use crate::edit_distance::edit_distance;
 use crate::report::Report;
 use crate::yaml::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 
@@ -162,16 +163,34 @@ impl<'n> FrontMatterFields<'n> {
             if known.contains(&key) || key == "<<" || (extensible && is_extension(key)) {
                 continue;
             }
+            // Nothing is searched for a violation that would be dropped.
+            if report.is_full() {
+                return;
+            }
             let message = format!("{}{}: not a key of this schema", self.prefix, quote(key));
-            let hint = match key {
-                "sha256" | "description" | "name" | "path" if extensible => {
-                    "indent it under the list item that it belongs to"
+            let hint = match (key, self.misspelt(key, known)) {
+                ("sha256" | "description" | "name" | "path", _) if extensible => {
+                    "indent it under the list item that it belongs to".to_owned()
                 }
-                _ if extensible => "remove it, or begin the name of an extension with `x-`",
-                _ => "remove it",
+                (_, Some(meant)) => format!("write `{meant}`"),
+                _ if extensible => {
+                    "remove it, or begin the name of an extension with `x-`".to_owned()
+                }
+                _ => "remove it".to_owned(),
             };
             report.error_hint(Code::FrontmatterUnknownKey, entry.spot, message, hint);
         }
+    }
+
+    /// Returns the absent key of which this one seems to be a misspelling.
+    fn misspelt<'k>(&self, key: &str, known: &[&'k str]) -> Option<&'k str> {
+        const DISTANCE_MAX: usize = 2;
+        if !(4..=64).contains(&key.chars().count()) {
+            return None;
+        }
+        let (distance, meant) = known.iter().map(|it| (edit_distance(key, it), *it)).min()?;
+        let is_absent = self.entries.iter().all(|entry| entry.key != meant);
+        (distance <= DISTANCE_MAX && is_absent).then_some(meant)
     }
 }
 

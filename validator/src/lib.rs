@@ -21,6 +21,7 @@ mod consistency;
 mod declarations;
 mod document;
 mod draft;
+mod edit_distance;
 mod extension;
 mod fields;
 mod json;

@@ -193,7 +193,8 @@ pub(crate) fn approval<'n>(
         Severity::Error => Violation::error(Code::ApprovalMissing, message),
         Severity::Warning => Violation::warning(Code::ApprovalMissing, message),
     };
-    report.add(row.within(spot));
+    let hint = "review the request, then fill in both lines, or let `toolexec approve` do it";
+    report.add(row.within(spot).hint(hint));
     None
 }
 

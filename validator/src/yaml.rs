@@ -3,6 +3,7 @@
 
 mod builder;
 mod model;
+mod syntax;
 
 pub(crate) use self::model::{ScalarKind, YamlEntry, YamlNode, YamlValue};
 pub(crate) use builder::parse;

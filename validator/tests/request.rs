@@ -153,6 +153,22 @@ fn the_seeds_lost_indentation_is_explained() {
 }
 
 #[test]
+fn usual_mistakes_have_a_hint() {
+    for (from, to, hint) in [
+        ("language:", "langauge:", "write `language`"),
+        ("purpose: \"One", "purpose: \"One \"good\"", "write `\\\"` for a quotation mark"),
+        ("purpose: \"One", "purpose: \"\\d", "write `\\\\` for a backslash"),
+        ("purpose: \"One", "purpose: Mean: one #", "quote a value"),
+        ("  - name: \"input.csv\"", "\t- name: \"input.csv\"", "indent with spaces"),
+        ("approved_by: \"alice\"", "approved_by: \"\"", "toolexec approve"),
+    ] {
+        let checked = checked(with(from, to));
+        let hints: Vec<_> = checked.violations.iter().filter_map(|it| it.hint.as_deref()).collect();
+        assert!(hints.iter().any(|it| it.contains(hint)), "{to:?}: {:#?}", checked.violations);
+    }
+}
+
+#[test]
 fn schema_and_approval() {
     expect("tool_request", "tool_result", "schema.request-type");
     expect("schema_version: 1", "schema_version: 2", "schema.version");

@@ -14,6 +14,7 @@ use spool::{PublishedFileError, published_policy};
 use super::args::McpCommand;
 use super::write_quota::WriteQuota;
 use crate::args::SourceOptions;
+use crate::args::files::named_directory;
 use crate::args::policy::named_or_embedded;
 use crate::clock;
 use crate::commands::records::verify;
@@ -50,7 +51,7 @@ fn source(args: &McpCommand) -> Result<SourceOptions, Failure> {
 
 impl ServerState {
     pub(super) fn open(args: &McpCommand) -> Result<Self, Failure> {
-        let spool = std::fs::canonicalize(&args.spool).map_err(Failure::io(&args.spool))?;
+        let spool = named_directory("--spool", &args.spool)?;
         let open = |name| open_directory(&spool.join(name));
         let policy = args.policy.as_deref().map(|file| named_or_embedded(Some(file)));
         let log_key = args.log_key.as_deref();

@@ -47,9 +47,10 @@ fn wrong_arguments_are_named() {
     bench.save("named.vkey", &named.public().verifier_line());
     bench.save("text", "hello\n");
     fs::create_dir(bench.path("empty")).unwrap();
-    let cases: [(&[&str], i32, &[&str]); 16] = [
+    let cases: [(&[&str], i32, &[&str]); 18] = [
         (&["head", "--state", "nowhere"], 3, &["nowhere/keys/log.pub: no key of a log", "--state"]),
         (&["head", "--log", "state/log"], 3, &["--log-key: missing"]),
+        (&["head", "--log", "state/log", "--log-key", "nowhere"], 3, &["nowhere: No such file"]),
         (&["head", "--log", "none", "--log-key", "own.vkey"], 3, &["none: no such log", "--spool"]),
         (&["head", "--log", "empty", "--log-key", "own.vkey"], 3, &["empty: not a log"]),
         (&["head", "--log", "state/log", "--log-key", "text"], 3, &["text: not the public key"]),
@@ -67,6 +68,7 @@ fn wrong_arguments_are_named() {
         (&["consistency", "3", "2", "--state", "state"], 3, &["name the older first"]),
         (&["consistency", "text", "--state", "state"], 3, &["text: not a checkpoint"]),
         (&["witness", "--to", "x", "--witness-key", "own.vkey", "--state", "state"], 3, &["0x04"]),
+        (&["witness", "--to", "ftp://w/x", "--state", "state"], 3, &["ftp://w/x: not an http"]),
         (&["heartbeat", "--state", "empty"], 3, &["empty/keys/log.pub: no key of a log"]),
     ];
     for (words, code, texts) in cases {

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use policies::yaml_problem;
 use records::KeySource;
 use serde::Deserialize;
 
@@ -73,7 +74,7 @@ impl LenientConfig {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
         let form: RawLenientConfig = serde_yaml::from_str(&text)
-            .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
+            .map_err(|error| ConfigError::Syntax(path.to_owned(), yaml_problem(&text, &error)))?;
         let socket = |form: Option<RawLenientSocket>| form.and_then(|form| form.socket);
         let keys = form.state.as_deref().and_then(|it| host_keys::source(form.keys, it).ok());
         let log = form.log.and_then(|log| log.directory);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use egress::client::Egress;
-use policies::{POLICY_BYTES_MAX, Policy};
+use policies::{POLICY_BYTES_MAX, Policy, yaml_problem};
 use records::KeySource;
 use records::log::LogOrigin;
 use sandbox::client::LauncherAddress;
@@ -91,7 +91,7 @@ impl Config {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_config_text(path)?;
         let mut form: RawDaemonConfig = serde_yaml::from_str(&text)
-            .map_err(|error| ConfigError::Syntax(path.to_owned(), error.to_string()))?;
+            .map_err(|error| ConfigError::Syntax(path.to_owned(), yaml_problem(&text, &error)))?;
         let settings = CheckedConfig::of(&mut form)
             .map_err(|what| ConfigError::Value(path.to_owned(), what))?;
         let trusted = [&form.allowed_signers, &form.revoked, &form.ais_trust];

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fleet::model::HostName;
+use policies::yaml_problem;
 
 use super::bounded_file::read_text;
 use super::raw_config::{RawAgentConfig, supported_version};
@@ -69,12 +70,8 @@ impl AgentConfig {
     }
 
     fn parse(text: &str, credentials: Option<&Path>) -> Result<Self, String> {
-        let raw: RawAgentConfig = serde_yaml::from_str(text).map_err(|error| {
-            let error = error.to_string();
-            // The following lines show the place in the file.
-            let (problem, place) = error.split_at(error.find('\n').unwrap_or(error.len()));
-            format!("{problem}; help: correct the file{place}")
-        })?;
+        let raw: RawAgentConfig = serde_yaml::from_str(text)
+            .map_err(|error| format!("{}; help: correct the file", yaml_problem(text, &error)))?;
         check_numbers(&raw)?;
         check_paths(&raw)?;
         let host = HostName::parse(&raw.host).map_err(|error| format!("host: {error}"))?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use validator::read_json;
 
 use super::apr::SEMANTIC_ENTAILMENT_V1;
+use crate::translate::yaml_problem;
 
 /// The maximum size of a separate rules file in bytes.
 pub const RULES_BYTES_MAX: usize = 256 * 1024;
@@ -123,7 +124,7 @@ impl AisRules {
             serde_json::from_value(value).map_err(|error| wrong(&error))?
         } else {
             let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"not UTF-8"))?;
-            serde_yaml::from_str(text).map_err(|error| wrong(&error))?
+            serde_yaml::from_str(text).map_err(|error| wrong(&yaml_problem(text, &error)))?
         };
         rules.check()?;
         Ok(rules)

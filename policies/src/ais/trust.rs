@@ -16,6 +16,7 @@ use super::public_key::{PublicKey, PublicKeyError};
 use super::rules::SecretKeys;
 use super::unverified::UnverifiedArtifact;
 use super::uri::normal_form;
+use crate::translate::yaml_problem;
 
 /// The most bytes a trust store may have.
 pub const TRUST_BYTES_MAX: usize = 1024 * 1024;
@@ -110,7 +111,7 @@ impl AisTrustStore {
             serde_json::from_value(value).map_err(|error| wrong(&error))?
         } else {
             let text = std::str::from_utf8(bytes).map_err(|_| wrong(&"not UTF-8"))?;
-            serde_yaml::from_str(text).map_err(|error| wrong(&error))?
+            serde_yaml::from_str(text).map_err(|error| wrong(&yaml_problem(text, &error)))?
         };
         form.check()
     }

@@ -99,7 +99,8 @@ impl Options {
             if name == "--help" {
                 return Ok(None);
             }
-            let value = words.next().ok_or_else(|| format!("{name}: missing value; {SEE_HELP}"))?;
+            let wrong = || format!("{name}: unknown option, or its value is missing; {SEE_HELP}");
+            let value = words.next().ok_or_else(wrong)?;
             if name == "--staging" {
                 staging = Some(absolute(&name, &value)?);
             } else if name == "--allow-mount" {

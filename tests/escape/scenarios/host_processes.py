@@ -16,7 +16,7 @@ def is_it(number):
 
 
 def of_it(act):
-    """Another process can have the same number here, and none but the canary may be touched."""
+    """Another process can have the same number here, and none but the bait may be touched."""
     return act() if is_it(pid) else None
 
 

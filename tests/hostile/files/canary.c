@@ -1,4 +1,4 @@
-/* attack: a file that exists, that its mode lets everybody read, and that only Landlock keeps
+/* attack: a file that exists, that every user may read by its mode, and that only Landlock keeps
  * expect: ok
  * stdout: open EACCES
  * stdout: CONTAINED

@@ -1,4 +1,4 @@
-/* attack: a program that is no file at all
+/* attack: a program without a file
  * expect: ok
  * stdout: fexecve EACCES or memfd_create ENOSYS or fexecve EPERM
  */

@@ -7,5 +7,5 @@
 int main(void) {
     char here[256] = {0};
     gethostname(here, sizeof here - 1);
-    return closed(!strcmp(here, told("hostname")));
+    return closed(!strcmp(here, given("hostname")));
 }

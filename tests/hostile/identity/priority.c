@@ -1,4 +1,4 @@
-/* attack: running before everybody else
+/* attack: running before all other processes
  * expect: ok
  * stdout: setpriority EACCES or setpriority EPERM
  * stdout: CONTAINED

@@ -1,4 +1,4 @@
-/* attack: a lease on an input: it is told when another opens it
+/* attack: a lease on an input: the kernel reports when another process opens it
  * expect: ok
  * stdout: F_SETLEASE EACCES or F_SETLEASE EPERM
  * elsewhere: no

@@ -1,4 +1,4 @@
-/* attack: a process that is always one fork ahead of whoever kills it
+/* attack: a process that is always one fork ahead of the process that kills it
  * expect: ok
  * stdout: CONTAINED
  * within: 8

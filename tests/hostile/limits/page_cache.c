@@ -1,4 +1,4 @@
-/* attack: reading far more than the memory: the cache of files is no use of memory
+/* attack: reading far more than the memory: the cache of files does not count as memory
  * expect: ok
  * stdout: read it all
  * limits: memory_mb=32

@@ -1,4 +1,4 @@
-/* attack: memory of the kernel in datagrams that nobody reads, from sockets that are closed
+/* attack: memory of the kernel in datagrams that no process reads, from sockets that are closed
  * expect: memory_limit
  * limits: memory_mb=64
  */

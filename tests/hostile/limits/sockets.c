@@ -1,4 +1,4 @@
-/* attack: memory of the kernel, in sockets that nobody reads
+/* attack: memory of the kernel, in sockets that no process reads
  * expect: ok or memory_limit
  * limits: memory_mb=64
  */

@@ -1,4 +1,4 @@
-/* attack: a processor for ever, in children that nobody waits for, so that nobody is told their time
+/* attack: a processor for ever, in children that no process waits for, so that their time is never reported
  * expect: cpu_limit
  * limits: cpu_sec=1
  * within: 8

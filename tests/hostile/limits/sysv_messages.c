@@ -1,4 +1,4 @@
-/* attack: memory of the kernel, in queues of messages that nobody reads
+/* attack: memory of the kernel, in queues of messages that no process reads
  * expect: ok or memory_limit
  * limits: memory_mb=64
  * expect.user: ok

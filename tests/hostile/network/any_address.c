@@ -5,4 +5,4 @@
  */
 #include "reach.h"
 
-int main(void) { return verdict(reach(AF_INET, SOCK_STREAM, "0.0.0.0", atoi(told("tcp")))); }
+int main(void) { return verdict(reach(AF_INET, SOCK_STREAM, "0.0.0.0", atoi(given("tcp")))); }

@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 
 int main(void) {
-    struct sockaddr_in to = {AF_INET, htons(atoi(told("tcp"))), {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in to = {AF_INET, htons(atoi(given("tcp"))), {htonl(INADDR_LOOPBACK)}};
     int made = socket(AF_INET, SOCK_STREAM, 0);
     long answer = sendto(made, "x", 1, MSG_FASTOPEN, (void *)&to, sizeof to);
     return verdict(attempt("sendto", answer));

@@ -29,7 +29,7 @@ int main(void) {
     int through = 0;
     for (size_t at = 0; at < sizeof wanted / sizeof *wanted; at++) {
         char request[512], tcp[16];
-        snprintf(tcp, sizeof tcp, "%s", told("tcp"));
+        snprintf(tcp, sizeof tcp, "%s", given("tcp"));
         snprintf(request, sizeof request, wanted[at], tcp);
         int status = status_in_tries(request);
         printf("%zu %d\n", at, status);

@@ -14,7 +14,7 @@ static int multipath(int port) {
 }
 
 int main(void) {
-    int pages = atoi(told("pages")), tcp = atoi(told("tcp")), udp = atoi(told("udp"));
+    int pages = atoi(given("pages")), tcp = atoi(given("tcp")), udp = atoi(given("udp"));
     int out = reach(AF_INET, SOCK_STREAM, "127.0.0.1", pages) | reach(AF_INET, SOCK_STREAM, "127.0.0.1", tcp)
         | reach(AF_INET, SOCK_STREAM, "127.0.0.2", pages) | reach(AF_INET6, SOCK_STREAM, "::1", pages)
         | reach(AF_INET6, SOCK_STREAM, "::ffff:127.0.0.1", pages) | reach(AF_INET, SOCK_STREAM, "0.0.0.0", pages)

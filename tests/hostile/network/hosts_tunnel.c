@@ -1,4 +1,4 @@
-/* attack: a tunnel to the run's host carries what is no TLS, or another proxy's request
+/* attack: a tunnel to the run's host carries bytes that are not TLS, or another proxy's request
  * hosts: 127.0.0.1
  * expect: ok
  * stdout: plain 0

@@ -5,4 +5,4 @@
  */
 #include "reach.h"
 
-int main(void) { return verdict(reach(AF_INET, SOCK_STREAM, "127.0.0.1", atoi(told("tcp")))); }
+int main(void) { return verdict(reach(AF_INET, SOCK_STREAM, "127.0.0.1", atoi(given("tcp")))); }

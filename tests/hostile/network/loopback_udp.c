@@ -5,4 +5,4 @@
  */
 #include "reach.h"
 
-int main(void) { return verdict(reach(AF_INET, SOCK_DGRAM, "127.0.0.1", atoi(told("udp")))); }
+int main(void) { return verdict(reach(AF_INET, SOCK_DGRAM, "127.0.0.1", atoi(given("udp")))); }

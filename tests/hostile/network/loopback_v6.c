@@ -5,4 +5,4 @@
  */
 #include "reach.h"
 
-int main(void) { return verdict(reach(AF_INET6, SOCK_STREAM, "::1", atoi(told("tcp")))); }
+int main(void) { return verdict(reach(AF_INET6, SOCK_STREAM, "::1", atoi(given("tcp")))); }

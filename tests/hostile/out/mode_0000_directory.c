@@ -1,4 +1,4 @@
-/* attack: a directory that nobody may enter
+/* attack: a directory that no user may enter
  * expect: ok
  * keeps: locked/inside
  */

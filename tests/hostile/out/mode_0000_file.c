@@ -1,4 +1,4 @@
-/* attack: a file that nobody may read
+/* attack: a file that no user may read
  * expect: ok
  * keeps: locked
  */

@@ -1,4 +1,4 @@
-/* attack: /out itself closed to everybody
+/* attack: /out itself closed to every user
  * expect: ok
  * keeps: inside
  * elsewhere: no

@@ -1,4 +1,4 @@
-/* attack: abort(3), which must be told as signal 6
+/* attack: abort(3), which must be recorded as signal 6
  * expect: signal 6
  * elsewhere: no
  */

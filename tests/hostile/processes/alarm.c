@@ -1,4 +1,4 @@
-/* attack: an alarm that nobody catches
+/* attack: an alarm that is not caught
  * expect: signal 14
  * elsewhere: no
  */

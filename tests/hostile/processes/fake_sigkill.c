@@ -1,4 +1,4 @@
-/* attack: exit code 137, which is no signal
+/* attack: exit code 137, which is not a signal
  * expect: exit_nonzero 137
  * elsewhere: no
  */

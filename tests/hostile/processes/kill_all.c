@@ -1,4 +1,4 @@
-/* attack: killing all that it may, which is nobody but its own
+/* attack: killing all processes that it may, which are only its own
  * expect: ok
  * stdout: CONTAINED
  * elsewhere: no

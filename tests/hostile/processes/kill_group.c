@@ -1,4 +1,4 @@
-/* attack: killing its process group, of which nobody else is
+/* attack: killing its process group, which has no other process
  * expect: signal 9
  * elsewhere: no
  */

@@ -1,4 +1,4 @@
-/* attack: a child whose end is told by no signal, or by a deadly one
+/* attack: a child whose end sends no signal, or a deadly one
  * expect: ok
  * stdout: CONTAINED
  * within: 6

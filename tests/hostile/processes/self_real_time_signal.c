@@ -1,4 +1,4 @@
-/* attack: ending itself by SIGRTMAX, which must be told as that
+/* attack: ending itself by SIGRTMAX, which must be recorded as that
  * expect: signal 64
  * elsewhere: no
  */

@@ -1,4 +1,4 @@
-/* attack: ending itself by SIGHUP, which must be told as that
+/* attack: ending itself by SIGHUP, which must be recorded as that
  * expect: signal 1
  * elsewhere: no
  */

@@ -1,4 +1,4 @@
-/* attack: ending itself by SIGKILL, which must be told as that
+/* attack: ending itself by SIGKILL, which must be recorded as that
  * expect: signal 9
  * elsewhere: no
  */

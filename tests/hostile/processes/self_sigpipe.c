@@ -1,4 +1,4 @@
-/* attack: ending itself by SIGPIPE, which must be told as that
+/* attack: ending itself by SIGPIPE, which must be recorded as that
  * expect: signal 13
  * elsewhere: no
  */

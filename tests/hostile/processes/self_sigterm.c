@@ -1,4 +1,4 @@
-/* attack: ending itself by SIGTERM, which must be told as that
+/* attack: ending itself by SIGTERM, which must be recorded as that
  * expect: signal 15
  * elsewhere: no
  */

@@ -1,4 +1,4 @@
-/* attack: zombies that nobody waits for, up to the limit
+/* attack: zombies that no process waits for, up to the limit
  * expect: ok
  * stdout: CONTAINED
  * within: 6

@@ -1,4 +1,4 @@
-/* attack: a stdout that whoever reads it might have to wait for
+/* attack: a stdout for which its reader might have to wait
  * expect: ok
  * elsewhere: no
  */

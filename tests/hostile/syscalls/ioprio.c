@@ -1,4 +1,4 @@
-/* attack: being served before everybody else by the disks
+/* attack: being served by the disks before all other processes
  * expect: ok
  * stdout: ioprio_set EPERM or ioprio_set ENOSYS
  * stdout: CONTAINED

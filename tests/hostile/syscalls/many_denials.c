@@ -1,4 +1,4 @@
-/* attack: twenty thousand calls that are denied, to busy whoever answers them
+/* attack: twenty thousand calls that are denied, to keep the process busy that answers them
  * expect: seccomp_violation
  * within: 15
  * elsewhere: no

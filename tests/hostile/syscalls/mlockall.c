@@ -1,4 +1,4 @@
-/* attack: memory that stays, whatever the limit
+/* attack: memory that stays, beyond the limit
  * expect: ok
  * stdout: mlockall EPERM or mlockall ENOSYS
  * stdout: CONTAINED

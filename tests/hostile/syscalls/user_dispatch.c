@@ -1,4 +1,4 @@
-/* attack: catching system calls in the program itself, past whoever counts what is denied
+/* attack: catching system calls in the program itself, past the process that counts denied calls
  * expect: ok
  * stdout: prctl EPERM or prctl ENOSYS
  * names: prctl

@@ -243,7 +243,9 @@ fn an_envelope_is_never_minted_for_another_step_nor_over_a_file() {
     let parts =
         ["--uia", "uia.json", "--apa", "apa.json", "--apr", "apr.json", "--tca", "tca.json"];
     let words = [&["envelope", &request, "--key-file", "binder"][..], &parts].concat();
-    ais(&bound.bench, &words).assert_code(3);
+    let output = ais(&bound.bench, &words);
+    output.assert_code(3);
+    output.assert_stderr(&["file already exists", "--out"]);
     assert_eq!(fs::read(bound.bundle()).unwrap(), before);
     let text = fs::read_to_string(&bound.request).unwrap();
     fs::write(&bound.request, text.replace("python mean.py", "python -u mean.py")).unwrap();

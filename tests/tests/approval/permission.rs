@@ -95,7 +95,8 @@ fn a_question_is_asked_answered_spent_and_cleaned_up() {
         output.assert_code(0);
         assert_eq!(output.json()["cleaned"], cleaned);
     }
-    assert_eq!(run_permission(&bench, &["list"]).stdout, "");
+    let listed = run_permission(&bench, &["list"]).stdout;
+    assert_eq!(listed, "no grants, denials or open requests\n");
 }
 
 #[test]

@@ -339,6 +339,7 @@ fn what_waits_and_what_ran_is_listed() {
         output
     };
     assert!(listed(&[]).stdout.contains("no requests or results"));
+    assert!(listed(&["--waiting"]).stdout.contains("no request waits"));
     assert_eq!(listed(&["--format", "json"]).stdout, "");
     let request = service.submit(&good());
     for words in [&["--format", "json"][..], &["--waiting", "--format", "json"]] {

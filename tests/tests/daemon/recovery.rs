@@ -153,4 +153,9 @@ fn doctor_reports_spool_problems_with_help() {
     let output = CliOutput::of(elsewhere.args(["doctor", "--spool"]).arg(service.state()));
     output.assert_code(2);
     output.assert_stderr(&["not a spool"]);
+    // Without the state, neither the ledger nor the modes could be judged.
+    let mut stateless = bench.command("toolexec");
+    let output = CliOutput::of(stateless.args(["doctor", "--spool"]).arg(service.spool()));
+    output.assert_code(3);
+    output.assert_stderr(&["the spool of a daemon", "help: name that directory with --state"]);
 }

@@ -169,6 +169,22 @@ fn a_replay_with_other_conditions_is_refused() {
     output.assert_stderr(&["stdout", "does not verify"]);
 }
 
+#[test]
+fn a_replay_under_unknown_keys_names_the_option() {
+    let bench = Bench::new();
+    let (request, record) = ran(&bench, STEADY);
+    let inputs = request.inputs.to_str().unwrap();
+    let stranger = bench.home().join("stranger");
+    let state = ["--state", stranger.to_str().unwrap()];
+    bench.toolexec(["keys", "init"].iter().chain(&state)).assert_code(0);
+    let keys = bench.toolexec(["keys", "show"].iter().chain(&state)).stdout;
+    let keys = bench.scratch().file("stranger.signers", keys);
+    let words = ["--inputs", inputs, "--result-keys", keys.to_str().unwrap()];
+    let output = replay(&bench, &record.path, &words);
+    output.assert_code(1);
+    output.assert_stderr(&["is not trusted", "help: name the keys of its host with --result-keys"]);
+}
+
 /// Another user with write access to the results changes the request between the check and the run.
 #[test]
 fn a_request_that_changes_after_the_look_is_not_run() {

@@ -244,6 +244,12 @@ fn wrong_arguments_remove_nothing() {
         CliOutput::of(command.arg("--state").arg(state)).assert_code(3);
     }
     assert!(!nowhere.exists());
+    // A state that cannot be read is not reported as missing.
+    let mut command = bench.command("toolexec");
+    command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(service.spool());
+    let output = CliOutput::of(command.arg("--state").arg(service.config()));
+    output.assert_code(3);
+    output.assert_stderr(&["ledger: Not a directory"]);
     let mut command = bench.command("toolexec");
     command.args(["gc", "--keep-results", "days=1", "--spool"]).arg(service.spool());
     CliOutput::of(&mut command).assert_code(3);
@@ -252,8 +258,8 @@ fn wrong_arguments_remove_nothing() {
         ("retention: {results: {days: 0}}", "expected a nonzero u32"),
         ("retention: {results: {days: -1}}", "days: -1"),
         ("retention: {results: {}}", "set days, count or bytes"),
-        ("retention: {results: {day: 1}}", "unknown field `day`"),
-        ("retention: {work: {days: 1}}", "unknown field `work`"),
+        ("retention: {results: {day: 1}}", "unknown key `day`"),
+        ("retention: {work: {days: 1}}", "unknown key `work`"),
         ("retention: {results: {bytes: 1 GiB}}", "bytes: 1 GiB"),
     ] {
         fs::write(service.config(), format!("{config}{line}\n")).unwrap();

@@ -167,6 +167,8 @@ fn every_state_is_reported_as_what_it_is() {
     for step in ["claimed", "staging", "running", "publishing"] {
         hand.write_running(A, step);
         hand.assert_state(A, step);
+        let shown = hand.run_command(&["show", A]).stdout;
+        assert_eq!(shown.matches("\nclaimed ").count(), 1, "{shown}");
     }
     // Published but not yet removed from `approved/`: it must not be shown as waiting.
     let record = hand.publish("20260209-161030Z", A, "ok");
@@ -351,6 +353,7 @@ fn wait_ends_with_the_record_and_its_outcome() {
     let output = hand.run_command(&["wait", "stats", "--timeout", "1"]);
     output.assert_code(3);
     assert!(output.stdout.contains("has no record yet"), "{output:#?}");
+    output.assert_stderr(&["the time is over", "toolexec list --waiting --spool "]);
     let mut command = bench.command("toolexec");
     command.args(["wait", "stats", "--spool"]).arg(&hand.spool).stdout(Stdio::piped());
     let waiting = command.spawn().unwrap();

@@ -1,5 +1,6 @@
-//! Types docs/fleet.md from the first line to the last, for three hosts on this one. `systemctl`
-//! and `sudo` are short functions of this test, and the database is a server of the test.
+//! Types docs/fleet.md from the first line to the last, for three hosts on this one. `systemctl` is
+//! a short function of this test, and the database is a server of the test. `.ci/fleet` types the
+//! same page on three booted hosts.
 
 use std::fs;
 use std::path::Path;
@@ -13,15 +14,18 @@ const FLEET_ID: &str = "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0";
 const REQUEST: &str = "TR-20260209-160501Z-stats";
 /// The addresses of the page, by role.
 const SERVER: &str = "@db.example/toolexec";
+/// The address of the page on the server itself.
+const SOCKET: &str = "'postgres:///toolexec?host=/run/postgresql&user=postgres'";
 
-/// The hosts before the page begins: each has a package, a policy, an approver and keys. Every
-/// prompt is answered with yes.
+/// The hosts before the page begins: each has a package, a policy, an approver and keys. The server
+/// asks for no password, and the files have one. Every prompt is answered with yes.
 const HOST: &str = r#"
 cd ~
 mkdir -p ~/.ssh
 ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/id_ed25519
 ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/operator
 cp ~/.ssh/operator.pub ~/operator.pub
+(umask 077; for role in host-{a,b,c} alice postgres; do echo secret > ~/$role.password; done)
 for host in host-a host-b host-c; do
     mkdir -p ~/$host/etc ~/$host/spool/{approved,results,public,log}
     echo "alice namespaces=\"approve.tool-exec@threegate\" $(cat ~/.ssh/id_ed25519.pub)" > ~/$host/etc/allowed_signers
@@ -91,6 +95,7 @@ impl TypedPage<'_> {
             let ours = format!("'{}'", self.server.url(role));
             block = block.replace(&format!("postgres://{role}{SERVER}"), &ours);
         }
+        let block = block.replace(SOCKET, &format!("'{}'", self.server.owner_url()));
         assert!(!block.contains("db.example"), "{block}");
         // The operator types on a host that has the approvers.
         block.replace("/etc/toolexec/", &format!("{}/host-a/etc/", self.home.display()))
@@ -108,6 +113,8 @@ impl TypedPage<'_> {
                 check,
                 &format!("toolexec-fleet check --config {place}/etc/toolexec-fleet.yaml"),
             )
+            // One user is all users of this host.
+            .replace("install -m 640 -g toolexec-fleet ", "install -m 640 ")
             .replace("/run/toolexec-fleet/gate", &format!("{place}/gate"))
             .replace("/etc/toolexec/", &format!("{place}/etc/"))
             // The keys that the package's paths make unnecessary.

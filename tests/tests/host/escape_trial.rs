@@ -1,4 +1,4 @@
-//! The public trial (`tests/escape/trial`): TOOL-EXEC contains every scenario, the canaries can be
+//! The public trial (`tests/escape/trial`): TOOL-EXEC contains every scenario, the baits can be
 //! reached, and a script's own words prove nothing.
 
 #![allow(
@@ -43,10 +43,10 @@ fn every_scenario_of_the_trial_is_contained() {
     assert!(output.stdout.ends_with("Not contained by TOOL-EXEC: none\n"), "{}", output.stdout);
 }
 
-/// Without this, a canary that is not there would count as a scenario that is contained.
+/// Without this, a bait that is not there would count as a scenario that is contained.
 #[test]
-fn the_canaries_of_the_trial_can_be_reached() {
-    let test = "the_canaries_of_the_trial_can_be_reached";
+fn the_baits_of_the_trial_can_be_reached() {
+    let test = "the_baits_of_the_trial_can_be_reached";
     let bench = Bench::new();
     if CliOutput::of(bench.command("sh").args(["-c", "command -v bwrap"])).code != Some(0) {
         return skip(test, "needs bubblewrap");

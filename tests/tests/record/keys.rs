@@ -94,6 +94,9 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
 #[test]
 fn records_verify_before_and_after_a_change_of_keys() {
     let bench = Bench::new();
+    let none = keys(&bench, &["rotate", "--key", "result"]);
+    none.assert_code(3);
+    none.assert_stderr(&["keys: does not exist", "help: run `toolexec keys init`"]);
     let (_, first) = bench.run_recorded(&good());
     let old = shown(&bench, &["--format", "openssh"]);
     // The key to rotate must be named.

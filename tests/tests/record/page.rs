@@ -390,6 +390,7 @@ fn records_without_a_run_have_a_page_too() {
         fs::write(odd.join(format!("{id}.md")), format!("---\n{front}\n---\n")).unwrap();
         let output = show(&bench, &[odd.to_str().unwrap(), "--html"]);
         output.assert_code(1);
+        output.assert_stderr(&[id, "does not verify", "help: "]);
         assert_known_elements(&parsed(&bench, &output.stdout));
     }
     fs::write(odd.join(format!("{id}.md")), "---\n- 1\n---\n").unwrap();

@@ -267,6 +267,7 @@ fn only_trusted_keys_count() {
     let output = by(&bench.scratch().file("others", &shown.stdout));
     output.assert_code(1);
     assert!(output.stdout.contains("which is not trusted"), "{output:#?}");
+    output.assert_stderr(&["the key of a signature is not trusted", "help: ", "--state"]);
 
     // A record signed again with another key is a forgery, even if all digests match.
     let md = record.path.join(format!("{}.md", record.id()));

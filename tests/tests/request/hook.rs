@@ -114,7 +114,11 @@ fn every_other_command_is_denied_with_its_rule_or_asked() {
         assert_eq!(decision, "deny");
         assert!(reason.contains(words), "{words:?} is not in {reason}");
         let asked = hook(&bench, &[&options[..], &["--ask"]].concat(), call(command).as_bytes());
-        assert_eq!(answer(&asked), ("ask".to_owned(), reason));
+        let (decision, question) = answer(&asked);
+        assert_eq!(decision, "ask");
+        // A person may still let it run.
+        assert!(question.starts_with("This command would run outside TOOL-EXEC"), "{question}");
+        assert!(question.contains(words), "{words:?} is not in {question}");
     }
 }
 
@@ -138,6 +142,7 @@ fn a_call_that_cannot_be_read_is_blocked() {
         ("{\"tool_name\": \"Bash\"", "not the JSON of a call"),
         (large.as_str(), "larger than the limit of 1048576 bytes"),
         (other.as_str(), "`PostToolUse` is another event"),
+        ("{\"tool_name\": \"Bash\", \"tool_input\": {}}", "the call names no event"),
         (list.as_str(), "has no command in text"),
     ] {
         let blocked = hook(&bench, &[], input.as_bytes());

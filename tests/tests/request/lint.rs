@@ -37,6 +37,8 @@ fn each_file_is_one_object_in_the_order_given() {
     let output = lint(&bench, &["--format", "json"], &[&bad, &fine, &neither]);
     output.assert_code(2);
     assert_eq!(output.stderr, "");
+    let shown = lint(&bench, &[], &[&neither]).stdout;
+    assert!(shown.contains("invalid file of unknown kind, checked as a request: "), "{shown}");
     let objects = output.json_lines();
     assert_eq!(objects.len(), 3);
     for (object, path) in objects.iter().zip([&bad, &fine, &neither]) {

@@ -158,8 +158,8 @@ impl fmt::Display for StoreError {
             Self::Tree { path, error } => write!(f, "{}: {error}", path.display()),
             Self::Changed { environment } => write!(
                 f,
-                "environment {environment}: its files changed after it was built; help: run \
-                 `toolexec env verify`, then build the environment again"
+                "environment {environment}: its files changed after it was built; help: build it \
+                 again, or export and import it again"
             ),
             Self::DamagedFile { path } => write!(
                 f,

@@ -50,13 +50,30 @@ fn check_vector(path: &Path) {
     }
 }
 
-#[test]
-fn the_vectors_have_their_digests() {
+fn vectors() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors");
     let vectors = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let vectors: Vec<PathBuf> = vectors.collect();
     assert!(vectors.len() >= 6, "{vectors:?}");
-    for vector in &vectors {
-        check_vector(vector);
+    vectors
+}
+
+#[test]
+fn the_vectors_have_their_digests() {
+    for vector in vectors() {
+        check_vector(&vector);
+    }
+}
+
+#[test]
+fn the_page_lists_each_vector_with_its_digest() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tree-digest.md");
+    let page = fs::read_to_string(page).unwrap();
+    for path in vectors() {
+        let vector: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let stated = vector.get("sha256").unwrap().as_str().unwrap();
+        let row = format!("| `{name}` | `{stated}` |");
+        assert!(page.contains(&row), "{row} is not in docs/tree-digest.md");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ExampleChange::{All, Front, Situation};
 use super::example::{accepted, rejected};
-use super::{DecidedBy, LATER, POLICY, RuleDoc, RuleSeverity, TEXT};
+use super::{DecidedBy, POLICY, RuleDoc, RuleSeverity, TEXT};
 use crate::code::Code;
 
 pub(super) static MISSING: RuleDoc = RuleDoc {
@@ -134,7 +134,7 @@ pub(super) static COUNT: RuleDoc = RuleDoc {
 pub(super) static APPROVER_IS_REQUESTER: RuleDoc = RuleDoc {
     code: Code::ApprovalSelf,
     severity: RuleSeverity::Error,
-    decided_by: LATER,
+    decided_by: POLICY,
     source: "docs/policy.md",
     why: "An approval is a check by a second person. The requester cannot be that person.",
     remedy: "Have another person approve it.",
@@ -158,7 +158,7 @@ pub(super) static APPROVER_IS_REQUESTER: RuleDoc = RuleDoc {
 pub(super) static REVOKED: RuleDoc = RuleDoc {
     code: Code::ApprovalRevoked,
     severity: RuleSeverity::Error,
-    decided_by: LATER,
+    decided_by: POLICY,
     source: "docs/policy.md",
     why: "A key is revoked because another person may have it. Its signatures no longer prove \
           anything about its owner.",
@@ -196,7 +196,7 @@ pub(super) static REJECTED: RuleDoc = RuleDoc {
 pub(super) static STANDING: RuleDoc = RuleDoc {
     code: Code::ApprovalStanding,
     severity: RuleSeverity::Error,
-    decided_by: LATER,
+    decided_by: &[DecidedBy::Policy, DecidedBy::Spool],
     source: "docs/standing-approvals.md",
     why: "A standing approval bounds every run that uses it. A request that differs anywhere was \
           not approved.",

@@ -2,6 +2,7 @@
 
 use super::{Member, RuleDoc, all};
 use crate::code::Code;
+use crate::edit_distance::edit_distance;
 
 /// More than the length of any code; a typed name may have any length.
 const NAME_CHARS_MAX: usize = 64;
@@ -50,14 +51,14 @@ pub fn similar_codes(name: &str) -> Vec<String> {
     // A part of a code matches at any distance from the whole.
     let mut ranked: Vec<(usize, &String)> = codes
         .iter()
-        .map(|code| (if part(code) { 0 } else { distance(&name, code) }, code))
+        .map(|code| (if part(code) { 0 } else { edit_distance(&name, code) }, code))
         .filter(|(far, _)| *far <= 3)
         .collect();
     ranked.sort();
     if ranked.is_empty() {
         let family = name.split('.').next().unwrap_or_default();
         let same = |code: &&String| code.split('.').next() == Some(family);
-        ranked = codes.iter().filter(same).map(|code| (distance(&name, code), code)).collect();
+        ranked = codes.iter().filter(same).map(|code| (edit_distance(&name, code), code)).collect();
         ranked.sort();
     }
     ranked.into_iter().take(MOST).map(|(_, code)| code.clone()).collect()
@@ -71,20 +72,4 @@ fn codes_of(rule: &'static RuleDoc) -> Vec<String> {
         }
         _ => vec![rule.code.as_str().into_owned()],
     }
-}
-
-/// Returns the edit distance of two texts in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (index, from) in a.chars().enumerate() {
-        let mut next = vec![index + 1];
-        let mut left = index + 1;
-        for ((to, above), diagonal) in b.iter().zip(row.iter().skip(1)).zip(&row) {
-            left = (diagonal + usize::from(from != *to)).min(above + 1).min(left + 1);
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use model::SourceSpan;
 use serde_yaml::granit_parser::{Event, Marker, Options, Parser, ScalarStyle, Span};
 
+use super::syntax::syntax_violation;
 use super::{YamlEntry, YamlNode, YamlValue};
 use crate::code::Code;
 use crate::report::Report;
@@ -97,8 +98,7 @@ pub(crate) fn parse(
             }
             Err(error) => {
                 let spot = tree.lines.spot(error.marker(), first_line);
-                let message = format!("front matter: not valid YAML: {}", error.info());
-                tree.report.error(Code::FrontmatterSyntax, spot, message);
+                tree.report.add(syntax_violation(&error).within(spot));
                 return None;
             }
         }

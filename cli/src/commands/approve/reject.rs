@@ -20,7 +20,7 @@ use crate::output::{self, human, report_refusal};
 #[derive(Args)]
 #[command(after_help = "\
 Example: toolexec reject TR-20260209-160501Z-python-stats.md --approver bob --ssh-agent \\
-    --reason 'reads too much'
+           --reason 'reads too much'
 
 Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
 <file>.<principal>.reject.sig. Submit it with `toolexec submit`. One valid rejection is final for

@@ -34,6 +34,7 @@ pub(crate) enum PolicySubcommand {
 #[command(after_help = "\
 Example: toolexec policy check my-policy.yaml
 
+If the file does not have the form of a policy, only the first problem is reported.
 Exit status: 0 valid; 2 invalid; 3 the file cannot be read, or a usage error.
 With --format json, stdout is one object: {\"file\",\"good\",\"name\",\"sha256\",\"problems\":[{\"line\",\"key\",
 \"problem\"}]}.")]

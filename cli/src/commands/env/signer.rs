@@ -3,14 +3,15 @@
 
 use std::env::consts::{ARCH, OS};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use daemon::environments_dir;
 use environments::SourceInstaller;
 use model::UtcTime;
 use records::{
-    BuildStatement, BuildTotals, BuilderKey, StatedInstaller, StatedSource, sign_build,
-    split_reason,
+    BuildStatement, BuildTotals, BuilderKey, HostKeyError, StatedInstaller, StatedSource,
+    reason_with_help, sign_build, split_reason,
 };
 use trees::{BuildFacts, Environment, EnvironmentStore};
 
@@ -42,7 +43,7 @@ impl BuildSigner {
     ) -> Result<Self, EnvironmentCommandError> {
         if let Some(path) = named {
             let key = BuilderKey::of_file(path);
-            let key = key.map_err(|error| Failure::Message(format!("--sign-key {error}")))?;
+            let key = key.map_err(|error| Failure::Message(named_key_problem(&error)))?;
             return Ok(Self::Named(key));
         }
         let Some(keys) = host_keys(store.path()) else {
@@ -51,6 +52,10 @@ impl BuildSigner {
         };
         Ok(match BuilderKey::of_host(&keys) {
             Ok(key) => Self::OfHost(key),
+            Err(error) if is_missing(&error) => {
+                let keys = keys.display();
+                Self::Missing(format!("{keys}: no result key yet (`toolexec keys init` makes it)"))
+            }
             Err(error) => Self::Missing(split_reason(&error.to_string()).0.to_owned()),
         })
     }
@@ -74,6 +79,24 @@ impl BuildSigner {
             .map_err(|error| Failure::Message(format!("{}: {error}", environment.reference())))?;
         store.put_build_record(environment.sha256, &record)?;
         Ok(None)
+    }
+}
+
+fn is_missing(error: &HostKeyError) -> bool {
+    matches!(error, HostKeyError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
+}
+
+/// Returns the message about a key that the operator named. Its help must not be that of the host's
+/// own keys, which are restored from a backup.
+fn named_key_problem(error: &HostKeyError) -> String {
+    let problem = format!("--sign-key {error}");
+    match error {
+        HostKeyError::Exposed { path, .. } if path.extension().is_some_and(|it| it == "pub") => {
+            let path = path.display();
+            format!("--sign-key {path}: a public key; help: name the private key, without `.pub`")
+        }
+        _ if is_missing(error) => reason_with_help(split_reason(&problem).0, "check the path"),
+        _ => problem,
     }
 }
 

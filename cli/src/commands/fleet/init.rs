@@ -24,7 +24,7 @@ Example: toolexec fleet init --database postgres://postgres@db.example/toolexec 
 Connect as the owner of the database, who may create roles. The group roles toolexec_host and
 toolexec_submitter receive the rights; the printed SQL makes a login role for each host and
 submitter. A host's role has the name of its log, which is also its name in fleet.yaml.
-Tables of this fleet that are there stay as they are, so a repeated `init` changes nothing.
+Existing tables of this fleet stay as they are, so a repeated `init` changes nothing.
 With --format json, stdout is one object: {\"fleet\",\"fleet_id\",\"schema_version\",\"is_new\",
 \"sql\"}.")]
 pub(crate) struct FleetInitCommand {
@@ -70,7 +70,7 @@ fn print_human(
     sql: &[String],
 ) -> Result<(), Failure> {
     let name = &args.name;
-    let made = if is_new { "were made" } else { "were there before, unchanged" };
+    let made = if is_new { "created" } else { "already exist, unchanged" };
     output::line(format_args!("{name}: tables of version {version} {made}"))?;
     output::line("For fleet.yaml:")?;
     output::line(format_args!("  fleet: {name}"))?;

@@ -1,7 +1,9 @@
 //! `toolexec gc`: deletes expired data, by the retention of the configuration or of the options. It
 //! must never run beside a daemon. A dry run lists exactly what would be deleted.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -157,15 +159,20 @@ fn places_and_keep(args: &GcCommand) -> Result<(SpoolPaths, RetentionPolicy), Fa
 
 /// Checks that state and spool exist, so that a mistyped path is neither created nor locked.
 fn require_state(places: &SpoolPaths) -> Result<(), Failure> {
-    let is_there = |path: &Path, what: &str, is: &dyn Fn(&Path) -> bool| {
-        if is(path) {
-            return Ok(());
+    let parts = [(places.state.join("ledger"), "state"), (places.spool.join("work"), "spool")];
+    for (path, what) in parts {
+        match fs::metadata(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let path = path.display();
+                return Err(Failure::Message(format!(
+                    "{path}: does not exist; help: check the path of the {what}"
+                )));
+            }
+            Err(error) => return Err(Failure::io(&path)(error)),
         }
-        let path = path.display();
-        Err(Failure::Message(format!("{path}: does not exist; help: check the path of the {what}")))
-    };
-    is_there(&places.state.join("ledger"), "state", &Path::is_file)?;
-    is_there(&places.spool.join("work"), "spool", &Path::is_dir)
+    }
+    Ok(())
 }
 
 fn totals(rows: &[RemovalRow], kind: RetentionKind) -> (u64, u64) {

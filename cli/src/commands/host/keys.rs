@@ -238,14 +238,7 @@ fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
     let successor = args.to.map_or(Successor::Generated, Successor::InAgent);
     let place = args.of.context()?;
     let directory = place.source.public();
-    let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
-    if owner != rustix::process::geteuid().as_raw() {
-        // Files of another user would permanently obstruct the owner.
-        return Err(Failure::Message(format!(
-            "{}: belongs to uid {owner}; help: run this as that user",
-            directory.display()
-        )));
-    }
+    require_own(directory)?;
     // Held to the end, so that nothing is signed with the old key.
     let spool = Spool::open_for_daemon(&place.places)?;
     let keys = PublicKeys::open(directory).map_err(no_key)?;
@@ -287,6 +280,19 @@ fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
         output::note(format_args!("set keys.{role} of the configuration to the new key"));
     }
     Ok(())
+}
+
+/// Files of another user would permanently obstruct the owner.
+fn require_own(directory: &Path) -> Result<(), Failure> {
+    let owner = match fs::metadata(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(directory)),
+        found => found.map_err(Failure::io(directory))?.uid(),
+    };
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let shown = directory.display();
+    Err(Failure::Message(format!("{shown}: belongs to uid {owner}; help: run this as that user")))
 }
 
 const MAKE: &str = "run `toolexec keys init` with the same --state or --config";

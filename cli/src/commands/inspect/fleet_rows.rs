@@ -47,7 +47,8 @@ pub(super) fn list(
         output::note(format_args!("older requests than the last {LISTED_MAX} are not listed"));
     }
     if rows.is_empty() && format == Format::Human {
-        output::line("no requests in the fleet")?;
+        let none = if is_waiting { "no request waits" } else { "no requests" };
+        output::line(format_args!("{none} in the fleet"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

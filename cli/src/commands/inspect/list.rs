@@ -75,7 +75,8 @@ pub(in crate::commands) fn list(args: &ListCommand) -> Result<ExitCode, Failure>
         }
     }
     if rows.is_empty() && args.format == Format::Human {
-        output::line(format_args!("{}: no requests or results", place.display()))?;
+        let none = if args.waiting { "no request waits" } else { "no requests or results" };
+        output::line(format_args!("{}: {none}", place.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -123,19 +123,30 @@ pub(in crate::commands) fn wait(args: &WaitCommand) -> Result<ExitCode, Failure>
             return Ok(ExitCode::from(worst));
         }
         if left == Some(Duration::ZERO) {
-            let daemon = DaemonView::of(&place);
-            if let Some(why) = daemon.admission_stopped() {
-                let why = escape_line(why);
-                live.suspend(|| output::note(format_args!("admission is stopped: {why}")));
-            }
-            for id in &waiting {
-                worst = worst.max(live.suspend(|| print_end(args.format, id, &WaitEnd::TimeOver))?);
-            }
-            return Ok(ExitCode::from(worst));
+            let code = live.suspend(|| print_time_over(args, &place, &waiting))?;
+            return Ok(ExitCode::from(worst.max(code)));
         }
         std::thread::sleep(left.map_or(REST, |left| left.min(REST)));
         hints.wait(left.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)), None);
     }
+}
+
+/// Prints the requests that still have no record, and returns their exit status.
+fn print_time_over(args: &WaitCommand, place: &Path, waiting: &[String]) -> Result<u8, Failure> {
+    if let Some(why) = DaemonView::of(place).admission_stopped() {
+        output::note(format_args!("admission is stopped: {}", escape_line(why)));
+    }
+    let mut worst = 0;
+    for id in waiting {
+        worst = worst.max(print_end(args.format, id, &WaitEnd::TimeOver)?);
+    }
+    if args.format == Format::Human {
+        let option = args.place.option();
+        output::note(format_args!(
+            "the time is over; help: read the reasons with `toolexec list --waiting{option}`"
+        ));
+    }
+    Ok(worst)
 }
 
 /// Starts the progress display. It ends when the value is dropped.

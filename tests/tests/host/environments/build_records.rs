@@ -14,6 +14,7 @@ toolexec_tests::as_both!(
     an_import_keeps_another_record_and_says_so,
     a_changed_or_foreign_record_is_refused,
     a_policy_demands_one_of_its_builders,
+    a_key_that_cannot_sign_is_refused_with_its_help,
 );
 
 /// Makes an Ed25519 key, and returns its path and its public half.
@@ -63,7 +64,7 @@ fn a_record_names_its_builder_and_is_imported(bench: &Bench) {
     // No run has made a key yet.
     let output = CliOutput::of(env(bench, &["build", "charts", "--from"]).arg(package(bench)));
     output.assert_code(0);
-    output.assert_stderr(&["the build is not signed", "--sign-key"]);
+    output.assert_stderr(&["not signed", "no result key yet", "--sign-key"]);
     assert_eq!(shown_record(bench, &store), serde_json::Value::Null);
 
     let (key, public) = make_key(bench, "builder");
@@ -154,4 +155,18 @@ fn a_policy_demands_one_of_its_builders(bench: &Bench) {
     output.assert_stderr(&["environment.not-permitted", "not by a key of environments.builders"]);
     assert_eq!(build_signed(bench, &key), reference);
     run(&reference).assert_code(0);
+}
+
+fn a_key_that_cannot_sign_is_refused_with_its_help(bench: &Bench) {
+    let (key, _) = make_key(bench, "builder");
+    let helps = [
+        (key.with_extension("pub"), "name the private key, without `.pub`"),
+        (bench.home().join("missing"), "check the path"),
+    ];
+    for (key, help) in helps {
+        let mut command = env(bench, &["build", "charts", "--sign-key"]);
+        let output = CliOutput::of(command.arg(key).arg("--from").arg(package(bench)));
+        output.assert_code(3);
+        output.assert_stderr(&["--sign-key ", help]);
+    }
 }

@@ -94,6 +94,15 @@ fn a_patch_is_printed_only_with_a_known_key() {
     let output = bench.toolexec([&words[..], &keys[..]].concat());
     output.assert_code(0);
     assert_eq!(output.stdout.as_bytes(), patch_of(&record));
+    let other = bench.home().join("other");
+    let other = other.to_str().unwrap();
+    bench.toolexec(["keys", "init", "--state", other]).assert_code(0);
+    let shown = bench.toolexec(["keys", "show", "--state", other]);
+    let others = bench.scratch().file("others", &shown.stdout);
+    let keys = ["--result-keys", others.to_str().unwrap()];
+    let output = bench.toolexec([&words[..], &keys[..]].concat());
+    output.assert_code(1);
+    output.assert_stderr(&["does not verify", "help: name the keys of its host"]);
 }
 
 /// Types the section, and compares the screens with the page.

@@ -20,7 +20,7 @@ fn init_prints_what_each_role_needs() {
     let output = fleet.run(&["fleet", "init", "--database", URL, "--name", "farm"]);
     output.assert_code(0);
     for line in [
-        "farm: tables of version 1 were made",
+        "farm: tables of version 1 created",
         &format!("  fleet_id: {FLEET_ID}"),
         "  CREATE ROLE \"host-a\" LOGIN IN ROLE toolexec_host;",
         "  CREATE ROLE \"submitter\" LOGIN IN ROLE toolexec_submitter;",
@@ -192,7 +192,7 @@ fn lost_signs_an_order_for_this_fleet_alone() {
     // The hosts would not count the order of a key that is not an operator's.
     let output = lost_with("record.key", "host-a");
     output.assert_code(2);
-    output.assert_stderr(&["order of a lost host: ", "is not in allowed_signers; help: "]);
+    output.assert_stderr(&["order of a lost host: ", "is not in allowed_signers\nhelp: "]);
     assert_eq!(fleet.commands().len(), 5, "no order was sent");
 }
 

@@ -84,7 +84,7 @@ impl<'a> AgentsPageHost<'a> {
         text.replace("/var/spool/toolexec", &path(self.service.spool()))
             .replace("/etc/toolexec/policy.yaml", &path(home.join("policy.yaml")))
             .replace("/etc/toolexec/toolexecd.yaml", &path(self.service.config()))
-            .replace("/etc/toolexec/result_signers", &path(home.join("result_signers")))
+            .replace("/etc/toolexec/result_keys", &path(home.join("result_keys")))
             .replace(
                 "/etc/toolexec/allowed_signers",
                 &path(self.bench.scratch().path().join("allowed_signers")),

@@ -139,7 +139,7 @@ fn a_task_survives_restarts_and_ends_with_the_result() {
     let bench = Bench::new();
     let mut host = AgentsPageHost::start(&bench);
     host.run_block("toolexec keys show", &[]);
-    let keys = host.localized("/etc/toolexec/result_signers");
+    let keys = host.localized("/etc/toolexec/result_keys");
     let spool = host.service.spool();
     let options = ["--agent", "core", "--result-keys", keys.as_str()];
     let mut agent = start(&python, &bench, &spool, &options);

@@ -14,6 +14,8 @@ const WORDS_BYTES_MAX: usize = 2_000;
 
 const NOT_RUN: &str = "This command did not run: TOOL-EXEC runs commands of this agent in a \
                        sandbox, after a person has approved them.";
+const ASKED: &str = "This command would run outside TOOL-EXEC, which runs commands of this agent in \
+                     a sandbox, after a person has approved them.";
 const DRAFT: &str = "draft_tool_request of the MCP server toolexec";
 
 model::closed_set! {
@@ -71,7 +73,11 @@ pub(super) fn answer(
         [] => (otherwise, without_use(command, standing.err())),
         uses => (HookDecision::Deny, with_uses(uses)),
     };
-    let reason = model::escape_line(&format!("{NOT_RUN} {text}"));
+    let opening = match decision {
+        HookDecision::Deny => NOT_RUN,
+        HookDecision::Ask => ASKED,
+    };
+    let reason = model::escape_line(&format!("{opening} {text}"));
     HookAnswer { decision, reason }
 }
 

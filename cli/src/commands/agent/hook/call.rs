@@ -65,8 +65,11 @@ fn check_event(event: &str, rules: &HookRules) -> Result<(), String> {
     if event == rules.event {
         return Ok(());
     }
-    let (event, expected) = (model::quote(event), rules.event);
-    Err(format!("{event} is another event; help: configure the hook for {expected}"))
+    let problem = match event {
+        "" => "the call names no event".to_owned(),
+        other => format!("{} is another event", model::quote(other)),
+    };
+    Err(format!("{problem}; help: configure the hook for {}", rules.event))
 }
 
 /// Reads the call of a tool, which is judged by its command, not by its name: an agent may have

@@ -1,6 +1,7 @@
 //! `toolexec ais envelope`: binds an approved request to its artifacts. It must never bind a
 //! request to a step that does anything else, and never overwrite a bundle.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +11,7 @@ use policies::ais::{
     canonical, embed,
 };
 use serde_json::{Map, Value, json};
-use spool::write_new_file;
+use spool::{SpoolError, write_new_file};
 
 use super::document;
 use super::error::{AisCommandError, AisCommandResult};
@@ -105,7 +106,7 @@ pub(super) fn envelope(args: &AisEnvelopeCommand) -> AisCommandResult {
         bundle.insert("sca".to_owned(), document::artifact::<UnverifiedArtifact<Sca>>(path)?.0);
     }
     let path = args.out.clone().unwrap_or_else(|| bundle_path(&args.request));
-    write_new_file(&path, &canonical(&Value::Object(bundle))).map_err(Failure::from)?;
+    write_new_file(&path, &canonical(&Value::Object(bundle))).map_err(not_written)?;
     print(&json!({
         "bundle": output::path(&path),
         "id": ibe["id"],
@@ -113,6 +114,18 @@ pub(super) fn envelope(args: &AisEnvelopeCommand) -> AisCommandResult {
         "nonce": ibe["nonce"],
         "exp": ibe["exp"],
     }))
+}
+
+/// Returns the failure to write the bundle. Only this command knows the option for another name.
+fn not_written(error: SpoolError) -> Failure {
+    match error {
+        SpoolError::Io { path, error, .. } if error.kind() == ErrorKind::AlreadyExists => {
+            let path = path.display();
+            let help = "remove it, or choose another name with --out";
+            Failure::Message(format!("{path}: file already exists; help: {help}"))
+        }
+        other => Failure::from(other),
+    }
 }
 
 fn bundle_path(request: &Path) -> PathBuf {

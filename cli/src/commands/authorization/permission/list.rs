@@ -48,11 +48,14 @@ pub(super) fn list(args: &PermissionListCommand) -> Result<ExitCode, PermissionC
     let register = store.register()?;
     let mut rows: Vec<_> = register.tool_grants().filter(|(source, _)| wanted(source)).collect();
     rows.sort_by_key(|(source, tool_grants)| (*source, &tool_grants.tool));
+    let mut waiting: Vec<_> = register.open().filter(|ask| wanted(&ask.source)).collect();
+    waiting.sort_by_key(|ask| &ask.id);
+    if rows.is_empty() && waiting.is_empty() && args.store.format == Format::Human {
+        output::line("no grants, denials or open requests")?;
+    }
     for (source, tool_grants) in rows {
         grants_line(source, tool_grants, args.store.format)?;
     }
-    let mut waiting: Vec<_> = register.open().filter(|ask| wanted(&ask.source)).collect();
-    waiting.sort_by_key(|ask| &ask.id);
     waiting.into_iter().try_for_each(|ask| waiting_line(ask, args.store.format))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -83,8 +86,10 @@ fn grants_line(
 
 fn grant_text(grant: &PermissionGrant) -> String {
     let mut text = grant.id.to_string();
-    if let Some(uses) = grant.uses_left {
-        text += &format!(" for {uses} more uses");
+    match grant.uses_left.map(|uses| uses.get()) {
+        Some(1) => text += " for 1 more use",
+        Some(uses) => text += &format!(" for {uses} more uses"),
+        None => {}
     }
     if let Some(end) = grant.expires {
         text += &format!(" until {end}");

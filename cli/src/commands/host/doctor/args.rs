@@ -35,16 +35,18 @@ daemon uses a new cache after its next start. Exit status: 0 all caches were bui
 --spool checks a spool and lists problems with a fix for each: states that no crash explains,
 leftovers, wrong owners and modes, unreadable ledger lines, stale requests, no space for records.
 It is read-only, takes no lock, and is safe while a daemon is running. Run it as the daemon's user:
-an unreadable file is a finding too. Exit status: 0 no findings; 1 findings; 2 not a spool. With
---format json, stdout is one object: {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",
+an unreadable file is a finding too. The spool of a daemon needs --state. Exit status: 0 no
+findings; 1 findings; 2 not a spool; 3 usage or internal error. With --format json, stdout is one
+object: {\"daemon\",\"claims\",\"waiting\",\"results\",\"ledger_lines\",
 \"findings\":[{\"code\",\"path\",\"problem\",\"remedy\"}]}.
 
 A backup must contain, of the state directory, ledger.head, ledger, removed, keys/, log.head,
-permissions.head and permissions/; and of the spool log/, results/, archive/ and quarantine/.
-Embedded runs have all of these in their state directory. Omit work/, staging/, inputs/,
-input-trees/ and caches/. Copy results/ and archive/ first, then the log, then ledger.head, and the
-ledger last; or stop the daemon. A ledger that is missing, damaged or older than the results is a
-finding, and no request is run with it.
+permissions.head, permissions/, standing/, standing-uses and fleet-list; and of the spool log/,
+results/, archive/ and quarantine/. Embedded runs have all of these in their state directory. Omit
+work/, staging/, inputs/, input-trees/ and caches/. Environments can be built again. Copy results/
+and archive/ first, then the log, then ledger.head, and the ledger last; or stop the daemon. A
+ledger that is missing, damaged or older than the results is a finding, and no request is run with
+it.
 
 If no newer copy exists, --rebuild-ledger rebuilds the ledger. It keeps every readable line, adds
 each run that results, archived requests and claims show, and notes in the ledger who ordered it

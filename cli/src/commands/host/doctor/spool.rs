@@ -27,6 +27,14 @@ pub(super) fn examine(spool: &Path, args: &DoctorCommand) -> Result<ExitCode, Fa
     let spool = fs::canonicalize(spool).map_err(Failure::io(spool))?;
     // The state of embedded runs is also their spool.
     let state = match &args.state.dir {
+        // A daemon's ledger is not in its spool, and its spool is open to more users.
+        None if spool.join("approved").is_dir() && !spool.join("ledger").exists() => {
+            return Err(Failure::Message(format!(
+                "{}: the spool of a daemon, whose ledger is in its state directory; help: name \
+                 that directory with --state, such as /var/lib/toolexec",
+                spool.display()
+            )));
+        }
         None => spool.clone(),
         Some(_) => {
             let state = args.state.path()?;

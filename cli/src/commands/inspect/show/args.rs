@@ -16,7 +16,8 @@ Example: toolexec show TR-20260209-160501Z-python-stats
          toolexec show --patch TR-20260209-160501Z-python-stats
 
 Prints the state of a request, its history so far, and the statements of its records, which are not
-verified here (`toolexec verify` does that). A unique part of an id is sufficient.
+verified here (`toolexec verify` does that). A unique part of an id, three characters or more, is
+sufficient.
 Exit status: 0 shown; 2 no such request; 3 the id is ambiguous, or nothing can be read.
 
 --html renders one page for the record of a request, the last one if there are several. The page

@@ -31,7 +31,12 @@ pub(super) fn write(
         )));
     };
     write_page(&page, to)?;
-    Ok(ExitCode::from(u8::from(matches!(verification_state, VerificationState::Faulty(_)))))
+    if !matches!(verification_state, VerificationState::Faulty(_)) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = dir.file_name().unwrap_or_default().to_string_lossy();
+    output::note(format_args!("{name}: does not verify; help: read the reasons on its page"));
+    Ok(ExitCode::from(1))
 }
 
 /// Writes the page. An existing file may belong to someone else and is never replaced.

@@ -78,7 +78,10 @@ fn facts(
     match verify::verify_directory(dir, allowed_signers, state) {
         Ok(Ok(verified)) => Ok(Some(verified.facts().clone())),
         Ok(Err(faults)) => {
-            let help = "do not use the patch; ask the operator of the host";
+            let help = match faults.iter().any(verify::names_unknown_key) {
+                true => "name the keys of its host with --result-keys",
+                false => "do not use the patch; ask the operator of the host",
+            };
             output::note(format_args!("{shown}: does not verify; help: {help}"));
             faults.iter().for_each(output::note);
             Ok(None)

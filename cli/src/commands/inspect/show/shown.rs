@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::escape_line;
 use serde_json::{Value, json};
+use spool::RunningStep;
 
 use crate::commands::inspect::list::{held_lines, json_of};
 use crate::commands::inspect::reason;
@@ -78,7 +79,8 @@ impl ShownRequest {
             if let QueueState::InFlight(running) | QueueState::Interrupted(running) = &row.state {
                 lines.push(escape_line(&format!("claimed    {}", running.since_utc)));
                 let (step, since) = (running.step, &running.step_since_utc);
-                lines.push(escape_line(&format!("{:<11}{since}", step.as_str())));
+                let line = escape_line(&format!("{:<11}{since}", step.as_str()));
+                lines.extend((step != RunningStep::Claimed).then_some(line));
             }
             if matches!(row.state, QueueState::Interrupted(_)) {
                 lines.push("           the daemon died; its next start records the end".to_owned());

@@ -156,28 +156,31 @@ fn own_log_place(place: &LogOptions) -> Result<Option<LogLocation>, Failure> {
 /// Reads the log's keys. Only the caller's own state may supply its key along with the log.
 fn keys(place: &LogOptions) -> Result<Vec<PublicLogKey>, LogCommandError> {
     match &place.log_key {
-        Some(file) => keys_of(file),
+        Some(file) => keys_of(file, &read_file(file, KEYS_BYTES_MAX)?),
         None if place.log.is_some() || place.spool.is_some() => Err(LogCommandError::from(
             "--log-key: missing; help: name the log's public key (log.pub of its host, from a \
              source that you trust)"
                 .to_owned(),
         )),
-        None => keys_of(&place.state.path()?.join("keys/log.pub")),
+        None => own_keys(&place.state.path()?.join("keys/log.pub")),
     }
 }
 
-fn keys_of(file: &Path) -> Result<Vec<PublicLogKey>, LogCommandError> {
-    let bytes = match read_file(file, KEYS_BYTES_MAX) {
+fn own_keys(file: &Path) -> Result<Vec<PublicLogKey>, LogCommandError> {
+    match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
-            return Err(LogCommandError::from(format!(
+            Err(LogCommandError::from(format!(
                 "{}: no key of a log; help: name its state with --state, or a log with --log and \
                  its key with --log-key",
                 path.display()
-            )));
+            )))
         }
-        read => read?,
-    };
-    let text = String::from_utf8_lossy(&bytes);
+        read => keys_of(file, &read?),
+    }
+}
+
+fn keys_of(file: &Path, bytes: &[u8]) -> Result<Vec<PublicLogKey>, LogCommandError> {
+    let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let keys: Option<Vec<_>> = lines.map(PublicLogKey::from_verifier_line).collect();
     keys.filter(|keys| !keys.is_empty()).ok_or_else(|| {

@@ -21,6 +21,7 @@ use find::{TreeEntry, VerifyTarget};
 use show::VerdictPrinter;
 
 pub(crate) use args::VerifyCommand;
+pub(in crate::commands) use show::names_unknown_key;
 pub(crate) use trust::named_with_log;
 
 const BUNDLE_BYTES_MAX: usize = 24 * 1024 * 1024;
@@ -56,7 +57,7 @@ pub(in crate::commands) fn verify(args: &VerifyCommand) -> Result<ExitCode, Fail
         VerifyTarget::Nothing => {}
     }
     judge.finish_pending()?;
-    judge.printer.end_of_tree();
+    judge.printer.print_end();
     let good = judge.printer.all_good(&args.path)?;
     Ok(ExitCode::from(u8::from(!good)))
 }
@@ -72,6 +73,12 @@ pub(super) fn verified(
         Err(faults) => {
             output::note(format_args!("{}: does not verify", dir.display()));
             faults.iter().for_each(output::note);
+            if faults.iter().any(names_unknown_key) {
+                output::note(
+                    "the key of a signature is not trusted; help: name the keys of its host with \
+                     --result-keys",
+                );
+            }
             Ok(None)
         }
     }

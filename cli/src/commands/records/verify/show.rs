@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use model::escape_line;
-use records::{SkippedCheck, VerifiedRecord, VerifyError};
+use records::{RecordBundleError, SignatureProblem, SkippedCheck, VerifiedRecord, VerifyError};
 use serde_json::{Value, json};
 
 use crate::args::Format;
@@ -21,11 +21,13 @@ pub(super) struct VerdictPrinter {
     skipped: usize,
     /// The first fault, with its result.
     first: Option<String>,
+    /// A signature names a key that the caller does not trust.
+    has_unknown_key: bool,
 }
 
 impl VerdictPrinter {
     pub(super) fn new(format: Format) -> Self {
-        Self { format, all: 0, faulty: 0, skipped: 0, first: None }
+        Self { format, all: 0, faulty: 0, skipped: 0, first: None, has_unknown_key: false }
     }
 
     pub(super) fn print_verdict(
@@ -38,6 +40,7 @@ impl VerdictPrinter {
             Ok((verified, clashes)) => (Some(verified), clashes),
             Err(faults) => (None, faults),
         };
+        self.has_unknown_key |= faults.iter().any(names_unknown_key);
         let faults: Vec<String> = faults.iter().map(VerifyError::to_string).collect();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if let Some(fault) = faults.first() {
@@ -51,11 +54,23 @@ impl VerdictPrinter {
         }
     }
 
-    /// Prints the totals to stderr, for more than one result.
-    pub(super) fn end_of_tree(&self) {
-        if self.format == Format::Json || self.all < 2 {
+    /// Prints the totals of more than one result to stderr, and help for an unknown key.
+    pub(super) fn print_end(&self) {
+        if self.format == Format::Json {
             return;
         }
+        if self.all > 1 {
+            self.print_totals();
+        }
+        if self.has_unknown_key {
+            output::note(
+                "the key of a signature is not trusted; help: name the keys of its host with \
+                 --result-keys, --state or --fleet",
+            );
+        }
+    }
+
+    fn print_totals(&self) {
         let good = self.all - self.faulty;
         let passed_over = match self.skipped {
             0 => String::new(),
@@ -99,6 +114,15 @@ impl VerdictPrinter {
         }
         Ok(self.all > 0 && self.faulty == 0)
     }
+}
+
+/// Returns whether the trusted keys lack the key of a signature.
+pub(in crate::commands) fn names_unknown_key(fault: &VerifyError) -> bool {
+    matches!(
+        fault,
+        VerifyError::Signature { problem: SignatureProblem::NotTrusted { .. }, .. }
+            | VerifyError::Bundle { problem: RecordBundleError::OtherKey, .. }
+    )
 }
 
 fn print_good(verified: &VerifiedRecord) -> Result<(), Failure> {

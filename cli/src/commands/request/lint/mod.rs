@@ -163,7 +163,11 @@ fn print_human(file: &Path, checked: &LintedFile) -> Result<(), Failure> {
     let LintedFile { kind, text, violations } = checked;
     output::text(&human::violations(OutputScreen::of(&io::stdout()), file, text, violations))?;
     let verdict = if human::has_error(violations) { "invalid" } else { "valid" };
-    let (file, kind, count) = (human::name(file), kind.as_str(), human::count(violations));
+    let kind = match kind {
+        DocumentKind::Unknown => "file of unknown kind, checked as a request",
+        kind => kind.as_str(),
+    };
+    let (file, count) = (human::name(file), human::count(violations));
     output::line(format_args!("{file}: {verdict} {kind}: {count}"))
 }
 

@@ -20,9 +20,9 @@ Example: toolexec exec --input mean.py --input table.csv -- \\
          toolexec exec --input repo --input fix.py --patch -- python /in/fix.py
 
 Shows what will run and asks. The tool sees its inputs in /in and writes to /out; it has no network
-unless you allow hosts, and none of your other files. A folder is copied without .git and without
-what its .gitignore and .toolexecignore files leave out. The tool's output appears as it comes, and
-its files are copied to --out, replacing files of the same name.
+unless you allow hosts that the policy lists, and none of your other files. A folder is copied
+without .git and without what its .gitignore and .toolexecignore files leave out. The tool's output
+appears as it comes, and its files are copied to --out, replacing files of the same name.
 --env adds the libraries and programs of an environment that `toolexec env build` made. `--env
 auto` finds uv.lock, requirements.txt or package-lock.json in the first folder of --input, else in
 the current directory, and uses the environment of this file. If the store has none, it shows what
@@ -53,7 +53,8 @@ pub(crate) struct ExecCommand {
     /// changes.patch
     #[arg(long)]
     pub(super) patch: bool,
-    /// Allow the tool to reach this host; can be repeated [default port: 443]
+    /// Allow the tool to reach this host, if the policy lists it; can be repeated
+    /// [default port: 443]
     #[arg(long = "allow", value_name = "HOST[:PORT]")]
     pub(super) hosts: Vec<String>,
     /// Limit the processor cores, such as 2 or 0.5

@@ -29,6 +29,12 @@ pub(super) fn witness(args: &LogWitnessCommand) -> Result<ExitCode, LogCommandEr
     let opened = OpenedLog::at(&args.place)?;
     let key = args.witness_key.as_deref().map(key_of).transpose()?;
     let web = args.to.starts_with("http://") || args.to.starts_with("https://");
+    if !web && args.to.contains("://") {
+        return Err(LogCommandError::from(format!(
+            "--to {}: not an http:// or https:// address; help: name such an address, or a file",
+            args.to
+        )));
+    }
     match (&args.answer, web) {
         (Some(_), true) => {
             let why = "--answer: not for a URL; help: name the request file with --to";

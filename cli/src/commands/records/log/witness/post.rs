@@ -19,7 +19,12 @@ pub(crate) struct WitnessAnswer {
 
 pub(super) fn post(url: &str, body: &str) -> Result<WitnessAnswer, Failure> {
     let failed = |error: ureq::Error| {
-        Failure::Message(format!("{url}: {error}; help: check the address and the network"))
+        let problem = match error {
+            // Its own text begins with `io: `.
+            ureq::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        Failure::Message(format!("{url}: {problem}; help: check the address and the network"))
     };
     let mut response = agent(url)?
         .post(url)

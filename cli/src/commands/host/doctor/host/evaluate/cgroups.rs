@@ -64,9 +64,10 @@ fn not_available(host: &HostReadings, found: String, remedy: &str) -> DoctorFind
         Some(false) => {
             (FindingVerdict::Failure, "the policy makes no exception: every run is refused")
         }
-        Some(true) => {
-            (FindingVerdict::Warning, "the policy makes an exception: rlimits and sampling do it")
-        }
+        Some(true) => (
+            FindingVerdict::Warning,
+            "the policy makes an exception: rlimits and sampling enforce the limits",
+        ),
         None => (FindingVerdict::Warning, "whether the policy makes an exception is not known"),
     };
     let found = format!("{found}; {cost}");

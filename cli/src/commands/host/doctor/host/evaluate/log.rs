@@ -12,7 +12,7 @@ pub(super) fn evaluate(host: &HostReadings) -> Vec<DoctorFinding> {
             DoctorFinding::ok(Topic::Log, OBJECT, "none yet; the first record creates it")
         }
         LogReading::Good { origin, entries } => {
-            let found = format!("{origin}, {entries} entries, its checkpoint verifies");
+            let found = format!("{origin}, entries: {entries}, its checkpoint verifies");
             DoctorFinding::ok(Topic::Log, OBJECT, found)
         }
         LogReading::Bad { why, directory, key } => {

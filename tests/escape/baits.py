@@ -1,4 +1,4 @@
-"""The canaries of the trial: things of this host that a sandbox must not reach, each with a random
+"""The baits of the trial: things of this host that a sandbox must not reach, each with a random
 value that nothing else has. They are planted for one user, and all are removed at the end.
 
 Must never: replace a file that exists, or leave anything behind.
@@ -38,8 +38,8 @@ def root_disk():
     return number, "/dev/none"
 
 
-class Canaries:
-    """The canaries for the sandboxes that one user starts, in a `with` block."""
+class Baits:
+    """The baits for the sandboxes that one user starts, in a `with` block."""
     def __init__(self, user, scratch):
         self.user, self.scratch = user, scratch
         self.mark = f"toolexec-trial-{secrets.token_hex(6)}"
@@ -232,7 +232,7 @@ class Canaries:
         """Starts a process of the user, which has a key in the kernel and reports a signal."""
         name = f"{self.mark}-process"
         process = subprocess.Popen(
-            self.user.command(["/usr/bin/python3", str(HERE / "canary_process.py"), name, self.value("key")]),
+            self.user.command(["/usr/bin/python3", str(HERE / "bait_process.py"), name, self.value("key")]),
             env={"PATH": "/usr/bin:/bin", "TOOLEXEC_TRIAL_PROCESS": self.value("process")},
             cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.undo.callback(process.wait)
@@ -243,7 +243,7 @@ class Canaries:
         os.set_blocking(process.stdout.fileno(), False)
 
     def process_reports(self):
-        """Returns the canary process's report since the last call, or None."""
+        """Returns the bait process's report since the last call, or None."""
         if self.process.poll() is not None:
             self._start_process()
             return "it has ended"
