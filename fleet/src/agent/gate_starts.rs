@@ -50,11 +50,13 @@ async fn decide_alone(agent: &Agent, query: &StartQuery, nonce: String) -> GateA
         nonce,
         standing: query.standing.clone(),
     };
+    let asked_at = Instant::now();
     match ask_database(agent, &row).await {
         Ok(StartDecision::Started) => {
+            let database_ms = asked_at.elapsed().as_secs_f64() * 1e3;
             agent.book.note_started(&row.request);
             agent.wake_for_room();
-            tracing::info!(request = row.request, "started");
+            tracing::info!(request = row.request, database_ms, "started");
             GateAnswer::Start
         }
         Ok(StartDecision::Refused(refusal)) => {
