@@ -87,7 +87,7 @@ fn describe(error: &Error, show_advice: &'static str) -> (String, &'static str) 
         Error::MultipleDocuments { .. } => {
             ("contains a second document".to_owned(), "keep one document per file")
         }
-        other => (without_place(&other.to_string()), show_advice),
+        other => (plain_problem(other), show_advice),
     }
 }
 
@@ -113,12 +113,27 @@ pub fn yaml_problem(text: &str, error: &Error) -> String {
         Error::InvalidScalar { ty, .. } if ty.starts_with(['i', 'u']) => {
             shown("not a whole number")
         }
-        other => shown(&without_place(&other.to_string())),
+        other => shown(&plain_problem(other)),
     };
     match line {
         Some(line) => format!("line {line}: {what}"),
         None => what,
     }
+}
+
+/// Returns the problem of a parser error without its position. Another kind of value is named as an
+/// operator writes it.
+fn plain_problem(error: &Error) -> String {
+    let Error::Unexpected { expected, .. } = error else {
+        return without_place(&error.to_string());
+    };
+    let form = match *expected {
+        "mapping start" => "`key: value` lines",
+        "sequence start" => "a list",
+        "scalar" | "string scalar" => "one value",
+        other => other,
+    };
+    format!("expected {form}")
 }
 
 /// Removes the position from a parser message, because our message already begins with it.

@@ -125,6 +125,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("outputs: lenient", "outputs: loose", "outputs: `loose` is not one of lenient, strict"),
     ("constraints: stated", "constraints: stated\n---\na: b", "document"),
     ("name: embedded", "name: [embedded", "embedded"),
+    ("hosts: []", "hosts: 5", "hosts: expected a list; help: see a complete policy"),
+    ("profiles: {}", "profiles: 5", "expected `key: value` lines; help: see a complete policy"),
     // Not implemented yet.
     ("mode: enforce", "mode: dream", "aana.mode: `dream` is not one of enforce, shadow"),
     ("held_sec_max: 0\n", "", "held_sec_max: missing"),
@@ -350,7 +352,7 @@ fn non_utf8_and_oversized_policies_are_refused() {
     let message = |bytes: &[u8]| Policy::parse(bytes, "p").unwrap_err().to_string();
     assert_eq!(message(b"name: \xff"), "p: not UTF-8; help: save the file as UTF-8");
     assert!(message(b"").contains("p"), "an empty file");
-    assert!(message(b"- a\n- b\n").contains("p:1: "));
+    assert!(message(b"- a\n- b\n").contains("p:1: expected `key: value` lines; help: "));
     let mut long = Policy::shipped_text("embedded").unwrap().as_bytes().to_vec();
     long.resize(POLICY_BYTES_MAX, b'\n');
     assert!(Policy::parse(&long, "p").is_ok());

@@ -126,8 +126,6 @@ macro_rules! each_code {
             TextNul "text.nul" text::NUL, "A NUL byte.";
             SpoolReplayed "spool.replayed" external_codes::REPLAYED, "These bytes have run before.";
             SpoolIdReused "spool.id-reused" external_codes::ID_REUSED, "Another request has run under this id.";
-            SpoolOwner "spool.owner" external_codes::OWNER, "The owner of the file may not submit requests.";
-            SpoolIncomplete "spool.incomplete" external_codes::INCOMPLETE, "A file of the request is missing.";
             SpoolFileKind "spool.file-kind" external_codes::FILE_KIND, "Not a regular file with one link.";
             SpoolHeld "spool.held" external_codes::HELD, "An operator holds the request.";
             SpoolCancelled "spool.cancelled" external_codes::CANCELLED, "An operator cancelled the request.";

@@ -1,5 +1,6 @@
 //! The list of a fleet, fleet.yaml, with the signature beside it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use policies::{
@@ -23,8 +24,19 @@ pub(crate) fn signed_list(
     signers: &AllowedSigners,
 ) -> Result<SignedFleetList, Failure> {
     let bytes = read_document(file, FLEET_LIST_BYTES_MAX)?;
-    let signature = read_document(&SignedFleetList::signature_path(file), SIGNATURE_BYTES_MAX)?;
+    let signature = read_document(&SignedFleetList::signature_path(file), SIGNATURE_BYTES_MAX)
+        .map_err(|failure| unread_signature(file, failure))?;
     let origin = file.display().to_string();
     SignedFleetList::read(&bytes, &signature, &origin, signers, clock::now())
         .map_err(|error| Failure::Message(error.to_string()))
+}
+
+fn unread_signature(list: &Path, failure: Failure) -> Failure {
+    match failure {
+        Failure::Io(path, error) if error.kind() == ErrorKind::NotFound => {
+            let problem = SignedFleetList::missing_signature(list);
+            Failure::Message(format!("{}: {problem}", path.display()))
+        }
+        other => other,
+    }
 }

@@ -1,5 +1,6 @@
 //! The key `fleet` of the configuration, and the signed list that it names.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -71,7 +72,8 @@ impl ConfiguredFleet {
             ConfigError::Value(path.clone(), what.to_owned())
         })?;
         let bytes = read_bytes(path, FLEET_LIST_BYTES_MAX)?;
-        let signature = read_bytes(&SignedFleetList::signature_path(path), SIGNATURE_BYTES_MAX)?;
+        let signature = read_bytes(&SignedFleetList::signature_path(path), SIGNATURE_BYTES_MAX)
+            .map_err(|error| unread_signature(path, error))?;
         let origin = path.display().to_string();
         let list = SignedFleetList::read(&bytes, &signature, &origin, signers, now)
             .map_err(|error| invalid_list(path, error))?;
@@ -99,6 +101,15 @@ impl ConfiguredFleet {
             );
             ConfigError::Value(self.settings.list.clone(), what)
         })
+    }
+}
+
+fn unread_signature(list: &Path, error: ConfigError) -> ConfigError {
+    match error {
+        ConfigError::Read(path, error) if error.kind() == ErrorKind::NotFound => {
+            ConfigError::Value(path, SignedFleetList::missing_signature(list))
+        }
+        other => other,
     }
 }
 

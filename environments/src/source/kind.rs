@@ -32,6 +32,12 @@ const NAMES: [(&str, SourceKind); 5] = [
 ];
 
 impl SourceKind {
+    /// Returns true if the source lists Python packages, which are built for one interpreter.
+    #[must_use]
+    pub fn has_python_packages(self) -> bool {
+        matches!(self, Self::Requirements | Self::UvLock)
+    }
+
     /// Returns the kind of a source by its name, or `None` for another name.
     #[must_use]
     pub fn detect(source: &Path) -> Option<Self> {

@@ -60,7 +60,8 @@ impl FleetListFiles {
         });
         let signers = signers.with_revoked(revoked.transpose()?.unwrap_or_default());
         let bytes = read_bytes(&self.list, limit(FLEET_LIST_BYTES_MAX))?;
-        let signature = read_bytes(&self.signature, limit(SIGNATURE_BYTES_MAX))?;
+        let signature = read_bytes(&self.signature, limit(SIGNATURE_BYTES_MAX))
+            .map_err(|why| self.unread_signature(why))?;
         let origin = self.list.display().to_string();
         let signed = SignedFleetList::read(&bytes, &signature, &origin, &signers, clock::now());
         let signed = signed.map_err(|error| error.to_string())?;
@@ -71,6 +72,16 @@ impl FleetListFiles {
             signed.signer()
         );
         Ok(TrustedFleetList { list: signed.list().clone(), signers })
+    }
+
+    fn unread_signature(&self, why: String) -> String {
+        match self.signature.try_exists() {
+            Ok(false) => {
+                let problem = SignedFleetList::missing_signature(&self.list);
+                format!("{}: {problem}", self.signature.display())
+            }
+            _ => why,
+        }
     }
 
     /// Returns the identity of the files as they are now.

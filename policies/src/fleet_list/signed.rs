@@ -7,7 +7,7 @@ use model::UtcTime;
 
 use super::model::FleetList;
 use super::signature::{FleetSignatureError, signer_of};
-use crate::approval::AllowedSigners;
+use crate::approval::{AllowedSigners, FLEET_NAMESPACE};
 use crate::problem::PolicyError;
 
 /// A fleet list whose signature counts. Only [`SignedFleetList::read`] makes one.
@@ -49,6 +49,17 @@ impl SignedFleetList {
         let mut path = list.as_os_str().to_owned();
         path.push(".sig");
         path.into()
+    }
+
+    /// Returns the problem and the help for a list without the file of its signature. The message
+    /// about it begins with the path of that file.
+    #[must_use]
+    pub fn missing_signature(list: &Path) -> String {
+        format!(
+            "does not exist; help: sign the list with `ssh-keygen -Y sign -f KEY -n \
+             {FLEET_NAMESPACE} {}` (docs/fleet.md)",
+            list.display()
+        )
     }
 
     /// Reads a fleet list and checks that its signature counts now. Messages call it `origin`.

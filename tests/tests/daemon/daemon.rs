@@ -65,6 +65,11 @@ fn a_configuration_is_checked() {
         output.assert_code(3);
         output.assert_stderr(&[why]);
     }
+    fs::write(&config, text.replacen("grace_sec: 1", "grace_sec: soon", 1)).unwrap();
+    let output = check();
+    let problem = "not a whole number: `shutdown_grace_sec: soon`; help: correct the file\n";
+    assert!(output.stderr.ends_with(problem), "{output:#?}");
+    assert_eq!(output.stderr.lines().count(), 1, "{output:#?}");
     fs::write(&config, &text).unwrap();
     let policy = home.join("policy.yaml");
     fs::write(&policy, fs::read_to_string(&policy).unwrap() + "surprise: 1\n").unwrap();

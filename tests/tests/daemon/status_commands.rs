@@ -156,7 +156,8 @@ fn every_state_is_reported_as_what_it_is() {
     let record = hand.publish("20260209-160430Z", A, "refused");
     hand.assert_state(A, "held");
     let shown = hand.run_command(&["show", A]).stdout;
-    for words in ["state      held", "approval.count", "outcome  refused"] {
+    let help = "\n           help: put the missing signatures of other approvers next to";
+    for words in ["state      held", "approval.count", help, "outcome  refused"] {
         assert!(shown.contains(words), "{words} is not in {shown}");
     }
     fs::remove_dir_all(record).unwrap();

@@ -68,7 +68,7 @@ fn an_agent_needs_its_place_in_a_list_whose_signature_counts() {
     let signature = path.with_extension("yaml.sig");
     let kept = fs::read(&signature).unwrap();
     fs::remove_file(&signature).unwrap();
-    refused(&fleet, &["fleet.yaml.sig"]);
+    refused(&fleet, &["fleet.yaml.sig: does not exist; help: sign the list with `ssh-keygen"]);
     fs::write(&signature, kept).unwrap();
     // A running agent cannot be led to another fleet.
     fleet.publish_list(|text| text);

@@ -130,7 +130,9 @@ fn with_approvers_the_list_counts_only_if_one_of_them_signed_it() {
     output.assert_code(3);
     output.assert_stderr(&["fleet.yaml: the signature: does not verify"]);
     fs::remove_file(home.join("fleet.yaml.sig")).unwrap();
-    verify(&host.bench, &tree, &["--approvers", "signers"]).assert_code(3);
+    let output = verify(&host.bench, &tree, &["--approvers", "signers"]);
+    output.assert_code(3);
+    output.assert_stderr(&["fleet.yaml.sig: does not exist\nhelp: sign the list with `ssh-keygen"]);
 }
 
 /// Answers `show` with the line of a file, and `fetch` by a copy of the record.

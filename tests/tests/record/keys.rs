@@ -56,7 +56,10 @@ fn both_keys_are_made_once_and_shown_in_every_form() {
     }
     let other = keys(&bench, &["init", "--origin", "other.example"]);
     other.assert_code(3);
-    other.assert_stderr(&["log.pub"]);
+    other.assert_stderr(&[
+        "log.pub: its log is named toolexec.host1.example, which cannot become other.example\n",
+        "help: set --origin or log.origin to toolexec.host1.example, or make keys for a new log",
+    ]);
     keys(&bench, &["init", "--origin", "Not a host"]).assert_code(3);
 
     let verifier = shown(&bench, &["--format", "verifier"]);

@@ -293,6 +293,8 @@ fn what_cannot_be_checked_exits_3() {
     output.assert_stderr(&["/no/such/result"]);
     // A directory without a result does not verify.
     let empty = bench.scratch().dir("empty");
-    verify(&bench, &empty).assert_code(1);
+    let output = verify(&bench, &empty);
+    output.assert_code(1);
+    assert!(output.stdout.contains("no result is in this directory"), "{output:#?}");
     assert_eq!(list(&record.path).len(), 8, "verifying changes nothing");
 }

@@ -3,7 +3,7 @@
 
 use super::ExampleChange::Situation;
 use super::example::{accepted, rejected};
-use super::{DecidedBy, LATER, Member, POLICY, RuleDoc, RuleSeverity, SPOOL};
+use super::{DecidedBy, Member, POLICY, RuleDoc, RuleSeverity, SPOOL};
 use crate::code::Code;
 
 /// Returns the layers of a sandbox by their names in the policy.
@@ -60,56 +60,6 @@ pub(super) static ID_REUSED: RuleDoc = RuleDoc {
         accepted(
             "never run",
             Situation("The first version was refused; the corrected one keeps the id."),
-        ),
-    ],
-};
-
-pub(super) static OWNER: RuleDoc = RuleDoc {
-    code: Code::SpoolOwner,
-    severity: RuleSeverity::Error,
-    decided_by: LATER,
-    source: "docs/spool.md",
-    why: "The mode of a directory decides who can write into it. The owner that the kernel reports \
-          decides once more whose requests are accepted.",
-    remedy: "Submit as a user whom the policy permits to submit.",
-    examples: &[
-        rejected(
-            "an unknown user",
-            Situation("The file belongs to a user whom policy does not list."),
-        ),
-        rejected(
-            "changed hands",
-            Situation("The file was given to another user before it was claimed."),
-        ),
-        accepted("listed", Situation("The file belongs to a user whom policy lists.")),
-        accepted(
-            "by group",
-            Situation("The file belongs to a member of a group that policy lists."),
-        ),
-    ],
-};
-
-pub(super) static INCOMPLETE: RuleDoc = RuleDoc {
-    code: Code::SpoolIncomplete,
-    severity: RuleSeverity::Error,
-    decided_by: LATER,
-    source: "docs/spool.md",
-    why: "A submitter renames the request into place last, so its files exist by then or never \
-          arrive. Waiting would only hide the mistake.",
-    remedy: "Put inputs and signatures there first, or submit with `toolexec submit`.",
-    examples: &[
-        rejected(
-            "no inputs",
-            Situation("Two inputs are declared, and the directory of inputs is missing."),
-        ),
-        rejected(
-            "too early",
-            Situation("The request was moved into place before its files were copied."),
-        ),
-        accepted("complete", Situation("Inputs and signatures existed before the request.")),
-        accepted(
-            "nothing needed",
-            Situation("No inputs are declared and no signature is required."),
         ),
     ],
 };

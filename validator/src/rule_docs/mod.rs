@@ -36,7 +36,7 @@ pub use example::{ExampleChange, ExampleFile, ExpectedFinding, RuleExample};
 pub use names::similar_codes;
 pub use render::markdown;
 
-use self::model::{LATER, POLICY, SPOOL, TEXT};
+use self::model::{POLICY, SPOOL, TEXT};
 use crate::code::Code;
 
 impl RuleDoc {

@@ -54,8 +54,6 @@ model::closed_set! {
         Spool = "the spool",
         /// The host on which the tool would run.
         Host = "the host",
-        /// No part of this version: the code is reserved for a future check.
-        Later = "a later version",
     }
 }
 
@@ -137,4 +135,3 @@ pub struct Member {
 pub(super) const TEXT: &[DecidedBy] = &[DecidedBy::Text];
 pub(super) const POLICY: &[DecidedBy] = &[DecidedBy::Policy];
 pub(super) const SPOOL: &[DecidedBy] = &[DecidedBy::Spool];
-pub(super) const LATER: &[DecidedBy] = &[DecidedBy::Later];

@@ -51,8 +51,9 @@ pub(crate) struct EnvironmentBuildCommand {
     #[arg(long, value_name = "KIND", value_parser = closed_set_value::<SourceKind>())]
     kind: Option<SourceKind>,
     /// Build Python packages for this interpreter, which the sandbox must have
-    #[arg(long, value_name = "PATH", default_value = BUILD_PYTHON)]
-    python: PathBuf,
+    /// [default: /usr/bin/python3]
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// End a program that takes longer than this, in seconds
     #[arg(long = "time-max", value_name = "SECONDS", default_value_t = BUILD_TIME_SEC)]
     time_sec: u64,
@@ -72,11 +73,12 @@ pub(super) fn build(args: &EnvironmentBuildCommand) -> Result<ExitCode, Environm
     source.metadata().map_err(Failure::io(&source))?;
     refuse_around_store(&source, &args.store.path()?)?;
     let kind = kind_of(args, &source)?;
+    let python = interpreter(args, kind)?;
     let wanted = EnvironmentBuild {
         name: &args.name,
         source: &source,
         kind,
-        python: &args.python,
+        python,
         time_max: Duration::from_secs(args.time_sec),
     };
     let built = wanted.build(&args.store.create()?, args.sign_key.as_deref())?;
@@ -109,4 +111,17 @@ fn kind_of(args: &EnvironmentBuildCommand, source: &Path) -> Result<SourceKind, 
         let source = source.display();
         Failure::Message(format!("{source}: unknown kind of source; help: name it with --kind"))
     })
+}
+
+/// Returns the interpreter of Python packages. It has no effect on another kind of source.
+fn interpreter(args: &EnvironmentBuildCommand, kind: SourceKind) -> Result<&Path, Failure> {
+    match &args.python {
+        Some(_) if !kind.has_python_packages() => Err(Failure::Message(format!(
+            "--python: {} is of kind {kind}, which has no Python packages to build; help: leave \
+             out --python",
+            args.from.display()
+        ))),
+        Some(python) => Ok(python),
+        None => Ok(Path::new(BUILD_PYTHON)),
+    }
 }

@@ -160,7 +160,9 @@ impl KeySourceOptions {
 
 fn init(args: &KeysInitCommand) -> Result<(), Failure> {
     let place = args.of.context()?;
-    let keys = open_keys(&place.source, args.origin.as_ref().or(place.origin.as_ref()))?;
+    let origin = args.origin.as_ref().or(place.origin.as_ref());
+    refuse_other_origin(&place.source, origin)?;
+    let keys = open_keys(&place.source, origin)?;
     let public = place.source.public();
     let (result, log) = (public.join("result.pub"), public.join("log.pub"));
     let fingerprint = keys.result.public().fingerprint();
@@ -175,6 +177,24 @@ fn init(args: &KeysInitCommand) -> Result<(), Failure> {
             "log": {"path": output::path(&log), "fingerprint": of_log, "verifier": verifier},
         })),
     }
+}
+
+/// The name of a log is part of its key, so existing keys keep theirs.
+fn refuse_other_origin(source: &KeySource, wanted: Option<&LogOrigin>) -> Result<(), Failure> {
+    // Problems of the key are reported when it is opened.
+    let known = PublicLogKey::open(source.public()).ok();
+    let (Some(wanted), Some(known)) = (wanted, known.as_ref().map(PublicLogKey::origin)) else {
+        return Ok(());
+    };
+    if known == wanted {
+        return Ok(());
+    }
+    let path = source.public().join("log.pub");
+    Err(Failure::Message(format!(
+        "{}: its log is named {known}, which cannot become {wanted}; help: set --origin or \
+         log.origin to {known}, or make keys for a new log in another state directory",
+        path.display()
+    )))
 }
 
 /// Completes or drops an interrupted batch of the log, so that recovery sees which results it has. An

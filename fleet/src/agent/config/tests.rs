@@ -68,6 +68,8 @@ fn a_wrong_value_is_named_with_its_key_and_help() {
         let why = parsed(text).unwrap_err();
         assert!(why.contains(key) && why.contains("; help: "), "{text}: {why}");
     }
+    let why = parsed("spool: [a]\n").unwrap_err();
+    assert_eq!(why, "line 3: expected one value: `spool: [a]`; help: correct the file");
     let why = AgentConfig::parse("host: Host A\ndatabase: x\n", None).unwrap_err();
     assert!(why.starts_with("host: ") && why.contains("; help: "), "{why}");
 }

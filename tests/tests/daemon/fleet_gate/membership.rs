@@ -111,7 +111,7 @@ fn a_daemon_needs_its_place_in_a_signed_list() {
     assert_no_start(&mut scene, "the signature: ");
     scene.write_list(&good);
     fs::remove_file(signature_of(&scene.list_path())).unwrap();
-    assert_no_start(&mut scene, "fleet.yaml.sig");
+    assert_no_start(&mut scene, "fleet.yaml.sig: does not exist; help: sign the list with `ssh-");
     scene.sign_list(NAMESPACE, &known);
     scene.check().assert_code(0);
     // After a start with a list, no older one counts.

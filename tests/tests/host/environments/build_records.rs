@@ -61,6 +61,10 @@ fn record_in(store: &Path, reference: &str) -> PathBuf {
 fn a_record_names_its_builder_and_is_imported(bench: &Bench) {
     let scene = EnvironmentBench::of(bench);
     let store = bench.state().join("environments");
+    let python = ["build", "charts", "--python", "/usr/bin/python3", "--from"];
+    let output = CliOutput::of(env(bench, &python).arg(package(bench)));
+    output.assert_code(3);
+    output.assert_stderr(&["--python: ", "is of kind directory, which has no Python packages"]);
     // No run has made a key yet.
     let output = CliOutput::of(env(bench, &["build", "charts", "--from"]).arg(package(bench)));
     output.assert_code(0);

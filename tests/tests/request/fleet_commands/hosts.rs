@@ -1,9 +1,10 @@
 //! The commands about a fleet and its hosts: init, status, hosts and lost.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
-use toolexec_tests::{CliOutput, ssh_keygen_works};
+use toolexec_tests::{CliOutput, skip, ssh_keygen_works};
 
 use super::{FLEET_ID, FleetBench, NAMESPACE, REQUEST, URL, status};
 
@@ -194,6 +195,22 @@ fn lost_signs_an_order_for_this_fleet_alone() {
     output.assert_code(2);
     output.assert_stderr(&["order of a lost host: ", "is not in allowed_signers\nhelp: "]);
     assert_eq!(fleet.commands().len(), 5, "no order was sent");
+}
+
+#[test]
+fn an_order_that_no_key_checks_is_reported() {
+    if Path::new("/etc/toolexec").exists() {
+        return skip("an_order_that_no_key_checks_is_reported", "this host may have keys");
+    }
+    let answer = json!({ "lost": { "requests": [], "released": 0 } });
+    let fleet = FleetBench::new(&[&[status()], &[answer]]);
+    if signed_list(&fleet, "gpu").is_none() {
+        return;
+    }
+    let words = ["fleet", "lost", "host-a", "--database", URL, "--sign-key", "operator.key"];
+    let output = fleet.run(&words);
+    output.assert_code(0);
+    output.assert_stderr(&["host-a: the order is sent unchecked", "help: check it with --appr"]);
 }
 
 #[test]

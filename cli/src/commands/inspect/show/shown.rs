@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use model::escape_line;
 use serde_json::{Value, json};
-use spool::RunningStep;
+use spool::{HoldReason, RunningStep};
+use validator::RuleDoc;
 
 use crate::commands::inspect::list::{held_lines, json_of};
 use crate::commands::inspect::reason;
@@ -85,7 +86,7 @@ impl ShownRequest {
             if matches!(row.state, QueueState::Interrupted(_)) {
                 lines.push("           the daemon died; its next start records the end".to_owned());
             }
-            lines.extend(held_lines(&row.state).iter().map(|line| format!("held       {line}")));
+            lines.extend(held_with_help(&row.state));
             if let (QueueState::Waiting, Some(why)) = (&row.state, &self.admission_stopped) {
                 lines.push("admission  stopped".to_owned());
                 lines.extend(reason::lines(why).iter().map(|line| format!("           {line}")));
@@ -116,6 +117,23 @@ impl ShownRequest {
             "unreadable": self.unreadable.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     }
+}
+
+/// Returns the conditions that a held request waits for, each with the remedy of its code.
+fn held_with_help(state: &QueueState) -> Vec<String> {
+    let QueueState::Held(held) = state else { return Vec::new() };
+    let with_help = |(line, reason): (String, &HoldReason)| {
+        let help = remedy_of(&reason.code).map(|remedy| format!("           help: {remedy}"));
+        [format!("held       {line}")].into_iter().chain(help)
+    };
+    held_lines(state).into_iter().zip(&held.waits_for).flat_map(with_help).collect()
+}
+
+/// Returns the documented remedy of a code, in the form of a message.
+fn remedy_of(code: &str) -> Option<String> {
+    let remedy = RuleDoc::named(code)?.remedy();
+    let (first, rest) = remedy.trim_end_matches('.').split_at_checked(1)?;
+    Some(format!("{}{rest}", first.to_ascii_lowercase()))
 }
 
 fn record_lines(record: &PublishedResult) -> Vec<String> {

@@ -109,7 +109,10 @@ impl VerdictPrinter {
     /// Returns whether there were results and all are good. Finding no result is a fault.
     pub(super) fn all_good(&self, path: &Path) -> Result<bool, Failure> {
         if self.all == 0 {
-            let fault = "not a result: it has neither the name of a result nor a record";
+            let fault = match path.is_dir() {
+                true => "no result is in this directory",
+                false => "not a result: it has neither the name of a result nor a record",
+            };
             self.print_faults(path, &[fault.to_owned()])?;
         }
         Ok(self.all > 0 && self.faulty == 0)

@@ -37,7 +37,7 @@ Exit status: 0 success; 1 the tool failed, you declined, the record does not ver
 could not be copied; 2 refused; 3 sandbox setup failed, the outcome is unknown, or a usage error.")]
 pub(crate) struct ExecCommand {
     /// Run this command, as separate words; no shell reads it
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub(super) words: Vec<String>,
     /// Add an input file or folder, readable as /in/NAME; can be repeated [default name: its own]
     #[arg(long = "input", value_name = "[NAME=]PATH")]
