@@ -158,7 +158,7 @@ fn a_record_leaves_a_host_that_is_reported_as_good() {
     let request = toolexec_tests::RequestText::python("print('x')");
     bench.run_recorded(&request).1.assert_outcome("ok");
     let report = doctor(&bench, &[]);
-    assert_found(&report, "log", "transparency log", "ok", &["1 entries", "verifies"]);
+    assert_found(&report, "log", "transparency log", "ok", &["entries: 1", "verifies"]);
     assert_found(&report, "clock", "newest result", "ok", &["not later"]);
     assert_found(&report, "directories", "contents", "ok", &[]);
 }
