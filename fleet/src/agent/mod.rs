@@ -8,8 +8,7 @@
 //! - `claims` works on claims: `claim_step` decides the next step of each one, and `claim_advance`
 //!   does it. `unpacked` and `placing` put files into `approved/`. `deliveries` does the same with
 //!   standing approvals and new signatures.
-//! - `reports` reports the records, and does the rounds of the witness. `results` finds them:
-//!   `results_listing` decides if the directory is listed, `result_events` watches it.
+//! - `reports` reports the records, and does the rounds of the witness.
 //! - `gate_connection` answers the daemon. `gate_starts` decides each start.
 //!
 //! `agent_state` has the state that they share; `readiness` decides whether the daemon may admit
@@ -43,10 +42,7 @@ mod placing_tries;
 mod raw_config;
 mod readiness;
 mod reports;
-mod result_events;
-mod result_index;
 mod results;
-mod results_listing;
 mod retry;
 mod serve;
 mod signals;

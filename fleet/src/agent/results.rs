@@ -2,26 +2,30 @@
 //! record: it only reports what a record states.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use model::{Outcome, ResultId};
-use records::{ResultDirectory, claims};
+use records::{ResultDirectory, claims, request_of, result_names};
 use rustix::fs::{Mode, OFlags};
 use serde_json::Value;
-use spool::io_text;
-use tokio::sync::Mutex;
 
 use super::error::FleetAgentError;
 use super::model::LocalClaim;
-use super::result_events::ResultEvents;
-use super::result_index::ResultIndex;
-use super::results_listing::{LastListing, ListingStep, ResultsStamp};
 use crate::blocking::blocking;
+
+/// A change shortly before a listing may be missing in it: the file system's clock is coarse.
+const CLOCK_STEP_MAX: Duration = Duration::from_secs(1);
+/// After this time the directory is listed again although it looks unchanged: the clock of the file
+/// system may differ from this host's.
+const LIST_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The modification time of the directory of results: seconds, nanoseconds.
+type ResultsStamp = (i64, i64);
 
 /// A record that may end a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,123 +40,61 @@ pub(super) struct FoundRecord {
     pub(super) exit_code: i32,
 }
 
-/// The results directory, with the names of its last listing and of the events since then.
+/// The results directory, with the names of its last listing.
 pub(super) struct ResultWatch {
     results: PathBuf,
-    names: RefCell<ResultIndex>,
-    /// `None` if the directory must be listed.
-    last: Mutex<Option<LastListing>>,
-    was_listed: Cell<bool>,
-    /// The reason why events are missing is logged once.
-    is_unwatched_logged: Cell<bool>,
+    names: RefCell<BTreeMap<String, Vec<String>>>,
+    stamp: Cell<Option<ResultsStamp>>,
+    listed_at: Cell<Option<Instant>>,
 }
 
 impl ResultWatch {
     pub(super) fn new(results: PathBuf) -> Self {
-        Self {
-            results,
-            names: RefCell::default(),
-            last: Mutex::new(None),
-            was_listed: Cell::new(false),
-            is_unwatched_logged: Cell::new(false),
-        }
+        let names = RefCell::new(BTreeMap::new());
+        Self { results, names, stamp: Cell::new(None), listed_at: Cell::new(None) }
     }
 
-    /// Updates the names by all changes before this call. It reads the events, and lists the
-    /// directory only if they may be incomplete.
+    /// Lists the names again, if the directory may have changed.
     ///
     /// # Errors
     /// The directory cannot be listed.
     pub(super) async fn refresh(&self) -> Result<(), FleetAgentError> {
-        // A running listing may miss a name that appeared since it began.
-        let mut last = self.last.lock().await;
-        // After an error or an interruption the next refresh lists.
-        let mut listing = last.take();
+        let results = self.results.clone();
         let failed = |error: io::Error| FleetAgentError::io(&self.results, &error);
-        let changes = listing.as_ref().and_then(LastListing::take_changes);
-        let found = match fs::metadata(&self.results) {
+        let found = match fs::metadata(&results) {
             // The daemon makes it at its first start. Later, a missing directory hides records.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.was_listed.get() => {
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && self.listed_at.get().is_none() =>
+            {
                 return Ok(());
             }
-            found => ResultsStamp::of(&found.map_err(failed)?),
+            found => found.map_err(failed)?,
         };
-        let step = match &mut listing {
-            Some(listing) => {
-                let changes = listing.with_later(changes, found);
-                listing.next_step(changes, found, Instant::now())
-            }
-            None => ListingStep::List,
-        };
-        *last = match step {
-            ListingStep::Keep => listing,
-            ListingStep::Look(names) => {
-                self.look(&names).map_err(failed)?;
-                listing
-            }
-            ListingStep::List => Some(self.list(listing).await?),
-        };
-        Ok(())
-    }
-
-    /// Watches the directory from now on, and lists it.
-    async fn list(&self, before: Option<LastListing>) -> Result<LastListing, FleetAgentError> {
-        let was_reported = before.as_ref().is_some_and(LastListing::is_reported);
-        let results = self.results.clone();
-        let list = move || -> io::Result<_> {
-            // The kernel may take long to end a watch.
-            drop(before);
-            // First, so that every change after this has an event.
-            let events = ResultEvents::of(&results);
-            let found = fs::metadata(&results)?;
-            let changed_at = found.modified().ok();
-            let age = changed_at.and_then(|at| SystemTime::now().duration_since(at).ok());
-            Ok((events, ResultsStamp::of(&found), age, ResultIndex::of(&results)?))
-        };
+        let stamp = (found.mtime(), found.mtime_nsec());
+        let is_recent = self.listed_at.get().is_some_and(|at| at.elapsed() < LIST_INTERVAL);
+        if is_recent && self.stamp.get() == Some(stamp) {
+            return Ok(());
+        }
+        let age = found.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
         // There may be very many names.
-        let listed = blocking(list).await?;
-        let (events, found, age, names) =
-            listed.map_err(|error| FleetAgentError::io(&self.results, &error))?;
-        *self.names.borrow_mut() = names;
-        self.was_listed.set(true);
-        let events = events.inspect_err(|error| self.log_unwatched(error)).ok();
-        Ok(LastListing::new(found, age, events, was_reported))
-    }
-
-    fn log_unwatched(&self, error: &io::Error) {
-        if !self.is_unwatched_logged.replace(true) {
-            tracing::debug!(
-                "{}: inotify: {}; listing it after each change; help: raise the limits in \
-                 /proc/sys/fs/inotify",
-                self.results.display(),
-                io_text(error)
-            );
-        }
-    }
-
-    /// Looks at names that may have appeared or left.
-    ///
-    /// # Errors
-    /// The directory cannot be searched.
-    fn look(&self, names: &BTreeSet<OsString>) -> io::Result<()> {
-        let mut index = self.names.borrow_mut();
-        for name in names {
-            let text = name.to_string_lossy();
-            match fs::symlink_metadata(self.results.join(name)) {
-                Ok(found) if found.is_dir() => index.add(text.into_owned()),
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => index.remove(&text),
-            }
-        }
+        let listed = blocking(move || by_subject(&results)).await?.map_err(failed)?;
+        *self.names.borrow_mut() = listed;
+        self.listed_at.set(Some(Instant::now()));
+        self.stamp.set(age.filter(|age| *age > CLOCK_STEP_MAX).map(|_| stamp));
         Ok(())
     }
 
-    /// Returns the names of the results that a request may have, as of the last refresh.
+    /// Returns the names of the results that a request may have, as last listed.
     pub(super) fn names_of(&self, request: &str, document_sha256: &str) -> Vec<String> {
-        self.names.borrow().names_of(request, document_sha256)
+        let names = self.names.borrow();
+        let subjects = [request.to_owned(), refused_subject(document_sha256)];
+        let found = subjects.iter().filter_map(|subject| names.get(subject)).flatten();
+        let mut found: Vec<String> = found.cloned().collect();
+        found.sort();
+        found
     }
 
-    /// Returns the record that ends a claim, as of the last refresh.
+    /// Returns the record that ends a claim, as last listed.
     pub(super) fn end_of(&self, request: &str, claim: &LocalClaim) -> Option<FoundRecord> {
         let known = &claim.file.known_results;
         let names = self.names_of(request, &claim.file.document_sha256);
@@ -182,6 +124,22 @@ impl ResultWatch {
     }
 }
 
+/// Returns the names of all results, by the request id or the refused file that they name.
+fn by_subject(results: &Path) -> io::Result<BTreeMap<String, Vec<String>>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in result_names(results)? {
+        if let Some(subject) = request_of(&name) {
+            found.entry(subject.to_owned()).or_default().push(name);
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the part of a result's name that names a document without a usable id.
+fn refused_subject(document_sha256: &str) -> String {
+    format!("REFUSED-{}", document_sha256.get(..16).unwrap_or_default())
+}
+
 fn read_record(results: &Path, name: &str) -> Option<FoundRecord> {
     let claims = claims(&results.join(name))?;
     let text = |key: &str| claims.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -209,6 +167,50 @@ fn final_record<'a>(
 }
 
 #[cfg(test)]
-mod end_tests;
-#[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn record(name: &str, document: &str, outcome: &str) -> FoundRecord {
+        let (name, document_sha256) = (name.to_owned(), document.to_owned());
+        FoundRecord { name, document_sha256, outcome: outcome.to_owned(), exit_code: 0 }
+    }
+
+    fn chosen<'a>(found: &'a [FoundRecord], known: &[&str]) -> Option<&'a str> {
+        let known: Vec<String> = known.iter().map(|it| (*it).to_owned()).collect();
+        final_record(found, &known, "d").map(|it| it.name.as_str())
+    }
+
+    #[test]
+    fn a_record_before_the_claim_does_not_end_it() {
+        let found = [record("TS-1", "d", "refused"), record("TS-2", "d", "setup_error")];
+        assert_eq!(chosen(&found, &["TS-1", "TS-2"]), None);
+        assert_eq!(chosen(&found, &["TS-1"]), Some("TS-2"));
+        assert_eq!(chosen(&found, &[]), Some("TS-2"), "the newest");
+        assert_eq!(chosen(&[], &[]), None);
+    }
+
+    #[test]
+    fn the_record_of_the_run_is_the_end() {
+        let found = [
+            record("TS-1", "d", "refused"),
+            record("TS-2", "d", "exit_nonzero"),
+            record("TS-3", "d", "refused"),
+        ];
+        assert_eq!(chosen(&found, &[]), Some("TS-2"));
+        assert_eq!(chosen(&found, &["TS-1", "TS-2"]), Some("TS-2"), "it ran before the claim");
+        assert_eq!(chosen(&found, &["TS-1", "TS-2", "TS-3"]), None, "the claim is not answered");
+    }
+
+    #[test]
+    fn the_record_of_another_document_is_not_the_end() {
+        let found = [record("TS-1", "e", "ok"), record("TS-2", "d", "refused")];
+        assert_eq!(chosen(&found, &[]), Some("TS-2"));
+        assert_eq!(chosen(&found[..1], &[]), None);
+    }
+
+    #[test]
+    fn a_document_without_an_id_is_found_by_its_digest() {
+        assert_eq!(refused_subject(&"ab".repeat(32)), "REFUSED-abababababababab");
+        assert_eq!(refused_subject("short"), "REFUSED-");
+    }
+}

@@ -29,10 +29,6 @@ const PLACING_CALLS: &[i64] = &[
     libc::SYS_unlink,
 ];
 
-/// Further calls for watching the results. Landlock does not restrict them: they show the names of
-/// changes in each directory that this user may read.
-const WATCHING_CALLS: &[i64] = &[libc::SYS_inotify_add_watch, libc::SYS_inotify_init1];
-
 pub(super) fn allowed() -> SyscallAllowlist {
     // Unix sockets: of the database, of name look-ups, and of the service manager (datagrams).
     let unix = [libc::SOCK_STREAM, libc::SOCK_DGRAM].map(|kind| socket_kind(libc::AF_UNIX, kind));
@@ -41,7 +37,6 @@ pub(super) fn allowed() -> SyscallAllowlist {
     SyscallAllowlist::of_runtime()
         .with(FILE_CALLS)
         .with(PLACING_CALLS)
-        .with(WATCHING_CALLS)
         .with(CONNECTION_CALLS)
         .with_arguments(libc::SYS_socket, internet_sockets().into_iter().chain(unix))
         .with_arguments(

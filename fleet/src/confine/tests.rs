@@ -8,8 +8,6 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Command;
 
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-
 use super::*;
 
 /// A spool, a state and a store of an agent, and a place that is none of them.
@@ -126,9 +124,6 @@ fn a_serving_agent_connects_and_starts_no_program() {
             drop(unix.accept().unwrap());
             write_new(&scene.path("state/claims/a.json")).unwrap();
             fs::remove_file(scene.path("state/claims/a.json")).unwrap();
-            let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
-            let results = scene.path("spool/results");
-            inotify::add_watch(&watch, results, WatchFlags::CREATE).unwrap();
             // A thread of the runtime, which makes directories.
             std::thread::spawn({
                 let made = scene.path("state/incoming");
