@@ -29,15 +29,18 @@ CREATE TRIGGER no_change BEFORE UPDATE ON toolexec.blob
 CREATE TRIGGER no_change BEFORE UPDATE ON toolexec.blob_part
     FOR EACH ROW EXECUTE FUNCTION toolexec.refuse_change();
 
--- The sum of a row, as fleet/src/database/sum.rs computes it.
+-- The sum of a row, as fleet/src/database/sum.rs computes it. In SQL it would be planned at each
+-- call.
 CREATE FUNCTION toolexec.row_sum(named text, fields text[]) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT encode(sha256(convert_to(
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN (SELECT encode(sha256(convert_to(
         'toolexec-fleet ' || named || E' v1\n' || string_agg(
             coalesce(octet_length(convert_to(f.field, 'UTF8')) || ':' || f.field, '-') || E'\n',
             '' ORDER BY f.place
         ), 'UTF8')), 'hex')
-    FROM unnest(fields) WITH ORDINALITY AS f (field, place)
+    FROM unnest(fields) WITH ORDINALITY AS f (field, place));
+END
 $$;
 
 -- A new document or addition has the form that programs read. Otherwise a submitter could fill the

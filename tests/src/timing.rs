@@ -36,6 +36,13 @@ impl Times {
         self.0.len()
     }
 
+    /// Returns the mean in milliseconds.
+    #[must_use]
+    pub fn mean_ms(&self) -> f64 {
+        let count = u32::try_from(self.0.len()).unwrap();
+        (self.0.iter().sum::<Duration>() / count).as_secs_f64() * 1e3
+    }
+
     /// Returns a percentile in milliseconds, by nearest rank.
     #[must_use]
     pub fn ms_at(&self, percent: usize) -> f64 {

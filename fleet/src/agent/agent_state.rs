@@ -19,6 +19,7 @@ use super::link_pool::LinkPool;
 use super::readiness::Readiness;
 use super::results::ResultWatch;
 use super::start_nonces::StartNonces;
+use super::start_priority::StartPriority;
 use super::state_directory::StateDirectory;
 use crate::bytes::ByteStore;
 use crate::database::{ClaimAsk, Database, LostOrderTrust};
@@ -47,6 +48,7 @@ pub(super) struct Agent {
     pub(super) target: DatabaseTarget,
     /// The connections that decide starts.
     pub(super) starts: LinkPool,
+    pub(super) start_priority: StartPriority,
     pub(super) readiness: RefCell<Readiness>,
     pub(super) list_files: FleetListFiles,
     used_list: RefCell<UsedFleetList>,
@@ -84,6 +86,7 @@ impl Agent {
             nonces: StartNonces::default(),
             store,
             starts: LinkPool::new("toolexec-fleet starts", CALL_TIME_MAX),
+            start_priority: StartPriority::default(),
             readiness: RefCell::new(readiness),
             list_files,
             beats: Cell::new(directory.last_beats(list.fleet_id())),

@@ -19,6 +19,7 @@ pub(super) async fn decide(agent: &Agent, query: &StartQuery) -> GateAnswer {
     if let Err(reason) = check(query) {
         return GateAnswer::Refused { reason };
     }
+    let _prior = agent.start_priority.begin();
     let fresh = match random_bytes() {
         Ok(fresh) => fresh,
         Err(error) => {

@@ -48,6 +48,7 @@ mod serve;
 mod signals;
 mod signature_names;
 mod start_nonces;
+mod start_priority;
 mod state_directory;
 mod unpacked;
 

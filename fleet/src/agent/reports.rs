@@ -15,6 +15,7 @@ use super::model::LocalClaim;
 use super::placing_tries::PlacingTries;
 use super::results::FoundRecord;
 use super::retry::TaskRetry;
+use super::start_priority::ReportBlobs;
 use crate::bytes::{PackedResult, pack_result};
 use crate::database::{Database, ReportAnswer, ResultRow};
 use crate::witness::Witness;
@@ -103,7 +104,9 @@ async fn report(
         FleetAgentError::lasting(format!("result {}: {error}; help: remove it", record.name))
     })?;
     let bytes = agent.results.read_record(&id)?;
-    let packed = pack_result(&agent.results.path(&record.name), &agent.store, database).await?;
+    let priority = &agent.start_priority;
+    let mut rows = ReportBlobs { priority, database };
+    let packed = pack_result(&agent.results.path(&record.name), &agent.store, &mut rows).await?;
     let PackedResult { manifest_sha256, left_out } = packed;
     let (result, outcome) = (&record.name, &record.outcome);
     for name in left_out {
@@ -120,7 +123,8 @@ async fn report(
         manifest_sha256,
         record_sha256: Sha256::of(&bytes).to_string(),
     };
-    match database.report(&row).await? {
+    priority.wait().await;
+    match rows.database.report(&row).await? {
         ReportAnswer::Recorded => tracing::info!(request, result, outcome, "reported"),
         ReportAnswer::AlreadyRecorded => tracing::info!(request, result, "reported before"),
         ReportAnswer::NotMine => {

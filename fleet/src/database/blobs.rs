@@ -1,9 +1,10 @@
 //! Bytes by their digest, in parts of 1 MiB.
 
 use model::Sha256;
+use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::bound::{SqlValues, retried};
+use super::bound::{SqlValues, StatementBound, retried};
 use super::connection::Database;
 use super::error::DatabaseError;
 use super::row::{bigint, count, field};
@@ -24,6 +25,9 @@ const INSERT_PART: &str = "INSERT INTO toolexec.blob_part (sha256, part, data) \
 
 const INSERT_BLOB: &str = "INSERT INTO toolexec.blob (sha256, bytes) \
      VALUES ($1, $2) ON CONFLICT DO NOTHING";
+
+/// The statements that a blob of one part sends together, so they are planned before.
+const STATEMENTS: &[&str] = &[INSERT_PART, INSERT_BLOB];
 
 const BLOB: &str = "SELECT bytes FROM toolexec.blob WHERE sha256 = $1";
 
@@ -109,18 +113,44 @@ impl BlobRows for Database {
 
 impl Database {
     async fn put_bytes_once(&mut self, sha256: &str, bytes: &[u8]) -> Result<(), DatabaseError> {
+        let length = bigint(u64::try_from(bytes.len()).unwrap_or(u64::MAX), "bytes")?;
         let bound = self.bound.clone();
+        if (1..=PART_BYTES).contains(&bytes.len()) {
+            let statements = async {
+                let later = bound.run(PUT, self.client.batch_execute(COMMIT_LATER));
+                let part = insert_part(&bound, &self.client, sha256, (0, bytes));
+                let blob = insert_blob(&bound, &self.client, sha256, length);
+                tokio::try_join!(biased; later, part, blob).map(|_| ())
+            };
+            return bound.transact(PUT, &self.client, STATEMENTS, statements).await;
+        }
         let transaction = bound.begin(PUT, &mut self.client).await?;
         let client = transaction.client();
         bound.run(PUT, client.batch_execute(COMMIT_LATER)).await?;
-        for (part, data) in (0_i32..).zip(bytes.chunks(PART_BYTES)) {
-            let values: SqlValues<'_> =
-                &[(&sha256, Type::TEXT), (&part, Type::INT4), (&data, Type::BYTEA)];
-            bound.execute(PUT, client, INSERT_PART, values).await?;
+        for part in (0_i32..).zip(bytes.chunks(PART_BYTES)) {
+            insert_part(&bound, client, sha256, part).await?;
         }
-        let length = bigint(u64::try_from(bytes.len()).unwrap_or(u64::MAX), "bytes")?;
-        let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&length, Type::INT8)];
-        bound.execute(PUT, client, INSERT_BLOB, values).await?;
+        insert_blob(&bound, client, sha256, length).await?;
         bound.commit(PUT, transaction).await
     }
+}
+
+async fn insert_part(
+    bound: &StatementBound,
+    client: &Client,
+    sha256: &str,
+    (part, data): (i32, &[u8]),
+) -> Result<u64, DatabaseError> {
+    let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&part, Type::INT4), (&data, Type::BYTEA)];
+    bound.execute_planned(PUT, client, INSERT_PART, values).await
+}
+
+async fn insert_blob(
+    bound: &StatementBound,
+    client: &Client,
+    sha256: &str,
+    length: i64,
+) -> Result<u64, DatabaseError> {
+    let values: SqlValues<'_> = &[(&sha256, Type::TEXT), (&length, Type::INT8)];
+    bound.execute_planned(PUT, client, INSERT_BLOB, values).await
 }

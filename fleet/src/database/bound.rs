@@ -142,7 +142,35 @@ impl StatementBound {
         act: &'static str,
         transaction: Transaction<'_>,
     ) -> Result<(), DatabaseError> {
-        self.answer(transaction.commit()).await.map_err(|fault| match fault.kind() {
+        self.answer_commit(act, transaction.commit()).await
+    }
+
+    /// Sends a whole transaction at once, with its commit, and waits for all answers. The server
+    /// keeps the order, and after an error it refuses the rest and takes everything back.
+    ///
+    /// `statements` sends everything before it first waits, and needs none of the answers. So its
+    /// planned statements are in the list: one that is not planned would be sent after the commit.
+    pub(super) async fn transact(
+        &self,
+        act: &'static str,
+        client: &Client,
+        planned: &[&'static str],
+        statements: impl Future<Output = Result<(), DatabaseError>>,
+    ) -> Result<(), DatabaseError> {
+        self.plan_all(act, client, planned).await?;
+        let begun = self.run(act, client.batch_execute("BEGIN"));
+        let committed = self.answer_commit(act, client.batch_execute("COMMIT"));
+        // The first error is the cause.
+        let answers = tokio::try_join!(biased; begun, statements, committed);
+        answers.map(|_| ()).map_err(DatabaseError::after_commit_was_sent)
+    }
+
+    async fn answer_commit(
+        &self,
+        act: &'static str,
+        commit: impl Future<Output = Result<(), Error>>,
+    ) -> Result<(), DatabaseError> {
+        self.answer(commit).await.map_err(|fault| match fault.kind() {
             ServerFaultKind::Conflict => DatabaseError::Statement { act, fault },
             _ => DatabaseError::UnknownOutcome { act, fault },
         })
@@ -209,12 +237,27 @@ mod tests {
     use crate::database::error::DatabaseError;
     use crate::database::fault::{ServerFault, ServerFaultKind};
 
+    fn failed(code: &str) -> DatabaseError {
+        let fault = ServerFault::of_code(code, "text");
+        DatabaseError::Statement { act: "claim requests", fault }
+    }
+
+    #[test]
+    fn only_a_refusal_is_sure_when_the_commit_was_sent_too() {
+        let is_unknown = |code| failed(code).after_commit_was_sent().is_unknown_outcome();
+        for code in ["23505", "25006", "40001", "53100", "57014", "TF001", "TF002", "TF003"] {
+            assert!(!is_unknown(code), "{code}");
+        }
+        for code in ["08006", "57P01", "57P02", "XX000"] {
+            assert!(is_unknown(code), "{code}");
+        }
+        let fault = ServerFault::own(ServerFaultKind::Silent);
+        let silent = DatabaseError::Statement { act: "claim requests", fault };
+        assert!(silent.after_commit_was_sent().is_unknown_outcome());
+    }
+
     #[test]
     fn only_what_changed_nothing_is_repeated() {
-        let failed = |code| DatabaseError::Statement {
-            act: "claim requests",
-            fault: ServerFault::of_code(code, "text"),
-        };
         let retry = TransactionRetry::new();
         for code in ["40001", "40P01", "23505", "TF001"] {
             assert!(retry.allows(&failed(code)), "{code}");

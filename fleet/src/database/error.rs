@@ -124,6 +124,17 @@ impl DatabaseError {
         }
     }
 
+    /// The error of a statement that was sent together with its commit. Nothing was changed only if
+    /// the server said why it refuses the statement.
+    pub(super) fn after_commit_was_sent(self) -> Self {
+        match self {
+            Self::Statement { act, fault } if !fault.kind().is_answer() => {
+                Self::UnknownOutcome { act, fault }
+            }
+            other => other,
+        }
+    }
+
     /// The error of an operation whose rows were changed meanwhile. Another try sees them.
     pub(super) fn conflict(act: &'static str) -> Self {
         Self::Statement { act, fault: ServerFault::own(ServerFaultKind::Conflict) }

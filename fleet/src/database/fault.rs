@@ -156,6 +156,18 @@ impl ServerFaultKind {
         }
     }
 
+    /// Returns whether a running server has refused the statement.
+    pub(super) fn is_answer(self) -> bool {
+        match self {
+            Self::Full | Self::Overloaded | Self::TimedOut | Self::Conflict | Self::ReadOnly => {
+                true
+            }
+            Self::Denied | Self::NoTables | Self::Rule | Self::Disputed | Self::Lost => true,
+            Self::Unreachable | Self::Silent | Self::Closed | Self::NotReady | Self::Tls => false,
+            Self::Login | Self::NoDatabase | Self::Other => false,
+        }
+    }
+
     fn help(self) -> &'static str {
         match self {
             Self::Unreachable => "check that the server runs, and that this host reaches it",

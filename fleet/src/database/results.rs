@@ -51,6 +51,7 @@ impl Database {
         let ended = ClaimFacts { state: FleetState::Ended, ..claim };
         let (sum, sum_of_claim) = (result_sum(result), ended.sum());
         let bound = self.bound.clone();
+        bound.plan_all(ACT, &self.client, &[INSERT_RESULT, END_CLAIM]).await?;
         let transaction = bound.begin(ACT, &mut self.client).await?;
         let client = transaction.client();
         let values: SqlValues<'_> = &[
@@ -65,14 +66,17 @@ impl Database {
             (&result.record_sha256, Type::TEXT),
             (&sum, Type::TEXT),
         ];
-        bound.execute_planned(ACT, client, INSERT_RESULT, values).await?;
+        let inserted = bound.execute_planned(ACT, client, INSERT_RESULT, values);
         let values: SqlValues<'_> = &[
             (&ended.request, Type::TEXT),
             (&ended.host, Type::TEXT),
             (&ended.epoch, Type::INT8),
             (&sum_of_claim, Type::TEXT),
         ];
-        if bound.execute_planned(ACT, client, END_CLAIM, values).await? != 1 {
+        let ending = bound.execute_planned(ACT, client, END_CLAIM, values);
+        // Sent together, as the statements of a start.
+        let (_, changed) = tokio::try_join!(biased; inserted, ending)?;
+        if changed != 1 {
             return Err(DatabaseError::conflict(ACT));
         }
         bound.commit(ACT, transaction).await?;

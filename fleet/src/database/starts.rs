@@ -5,8 +5,8 @@
 //! - A use of the standing approval is left.
 
 use fleet::model::FleetState;
-use tokio_postgres::Client;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Transaction};
 
 use super::bound::{SqlValues, StatementBound, retried};
 use super::connection::Database;
@@ -14,7 +14,7 @@ use super::error::DatabaseError;
 use super::fault::ServerFaultKind;
 use super::model::{RequestKind, RequestRow, StartDecision, StartRefusal, StartRow};
 use super::start_rules::{LOCAL_EPOCH, StartStep, judge_start, start_facts};
-use super::submissions::{INSERT_CLAIM, INSERT_REQUEST, insert_claim, insert_request};
+use super::submissions::{INSERT_CLAIM, INSERT_NEW_REQUEST, insert_claim, insert_request};
 use super::sum::ClaimFacts;
 use super::uses::spend_use;
 
@@ -27,8 +27,11 @@ const TAKE_CLAIM: &str = "UPDATE toolexec.claim SET state = 'started', sum = $5 
 const INSERT_START: &str = "INSERT INTO toolexec.start \
      (request, document_sha256, host, epoch, nonce, sum) VALUES ($1, $2, $3, $4, $5, $6)";
 
-/// The statements that one start sends together. One that is not planned would be sent too late.
-const STATEMENTS: &[&str] = &[TAKE_CLAIM, INSERT_REQUEST, INSERT_CLAIM, INSERT_START];
+/// The statements of a start of a claim. They are sent together, so they are planned before.
+const OF_CLAIM: &[&str] = &[TAKE_CLAIM, INSERT_START];
+
+/// The statements of a start that its own host decides.
+const LOCAL: &[&str] = &[INSERT_NEW_REQUEST, INSERT_CLAIM, INSERT_START];
 
 /// A timeout of the server would end the wait for its standby and report success. This program has
 /// its own timeout, after which the outcome is unknown.
@@ -53,31 +56,68 @@ impl Database {
     }
 
     async fn start_once(&mut self, start: &StartRow) -> Result<StartDecision, DatabaseError> {
+        if start.epoch.is_none() {
+            // Most requests of this host are new, which needs no look-up. If a rule refuses the
+            // rows, the look-up finds the reason, or that the same query was answered before.
+            let answer = self.start_local(start).await;
+            if !answer.as_ref().is_err_and(is_refusal) {
+                return answer;
+            }
+        }
         let stored = self.stored(&start.request).await?;
         if let Some(defect) = stored.as_ref().and_then(|stored| stored.defect()) {
             self.remember_defect(defect.clone());
             return Ok(StartDecision::Refused(StartRefusal::Defect(defect)));
         }
-        let step = judge_start(start, stored.as_ref());
-        if let StartStep::Decided(decision) = step {
-            return Ok(decision);
+        match judge_start(start, stored.as_ref()) {
+            StartStep::Decided(decision) => Ok(decision),
+            StartStep::OfClaim(claim) => self.start_claim(start, claim).await,
+            StartStep::Local => self.start_local(start).await,
         }
+    }
+
+    /// Starts a claim, which must still be as it was judged.
+    async fn start_claim(
+        &mut self,
+        start: &StartRow,
+        claim: ClaimFacts,
+    ) -> Result<StartDecision, DatabaseError> {
         let bound = self.bound.clone();
-        bound.plan_all(ACT, &self.client, STATEMENTS).await?;
+        bound.plan_all(ACT, &self.client, OF_CLAIM).await?;
         let transaction = bound.begin(ACT, &mut self.client).await?;
         let client = transaction.client();
-        // Sent together: the server keeps their order, and after an error it refuses the rest. So
-        // they are polled in this order, and the first error is the cause.
-        let permitted = async {
-            match step {
-                StartStep::OfClaim(claim) => take_claim(&bound, client, claim).await,
-                _ => insert_local(&bound, client, start).await,
-            }
+        let taken = take_claim(&bound, client, claim);
+        let started = insert_start(&bound, client, start);
+        tokio::try_join!(biased; taken, started)?;
+        Self::spend_and_commit(&bound, transaction, start).await
+    }
+
+    /// Starts a request that its own host decides.
+    async fn start_local(&mut self, start: &StartRow) -> Result<StartDecision, DatabaseError> {
+        let bound = self.bound.clone();
+        if start.standing.is_some() {
+            let transaction = bound.begin(ACT, &mut self.client).await?;
+            insert_local(&bound, transaction.client(), start).await?;
+            return Self::spend_and_commit(&bound, transaction, start).await;
+        }
+        let statements = async {
+            let inserted = insert_local(&bound, &self.client, start);
+            let waiting = bound.run(ACT, self.client.batch_execute(WAIT_FOR_STANDBY));
+            tokio::try_join!(biased; inserted, waiting).map(|_| ())
         };
-        let waiting = bound.run(ACT, client.batch_execute(WAIT_FOR_STANDBY));
-        tokio::try_join!(biased; permitted, insert_start(&bound, client, start), waiting)?;
+        bound.transact(ACT, &self.client, LOCAL, statements).await?;
+        Ok(StartDecision::Started)
+    }
+
+    async fn spend_and_commit(
+        bound: &StatementBound,
+        transaction: Transaction<'_>,
+        start: &StartRow,
+    ) -> Result<StartDecision, DatabaseError> {
+        let client = transaction.client();
+        bound.run(ACT, client.batch_execute(WAIT_FOR_STANDBY)).await?;
         if let Some(standing) = &start.standing {
-            let spent = spend_use(ACT, &bound, client, start, standing).await?;
+            let spent = spend_use(ACT, bound, client, start, standing).await?;
             if let Some(refusal) = spent {
                 return Ok(StartDecision::Refused(refusal));
             }
@@ -85,6 +125,11 @@ impl Database {
         bound.commit(ACT, transaction).await?;
         Ok(StartDecision::Started)
     }
+}
+
+fn is_refusal(error: &DatabaseError) -> bool {
+    use ServerFaultKind::{Conflict, Disputed, Lost, Rule};
+    !error.is_unknown_outcome() && matches!(error.fault(), Some(Conflict | Disputed | Lost | Rule))
 }
 
 /// Makes the claim started. It must still be as it was judged.
@@ -108,7 +153,7 @@ async fn take_claim(
     }
 }
 
-/// Inserts a request that its own host decides, with its claim.
+/// Inserts a request that its own host decides, with its claim and start.
 async fn insert_local(
     bound: &StatementBound,
     client: &Client,
@@ -132,13 +177,10 @@ async fn insert_local(
         epoch: LOCAL_EPOCH,
         state: FleetState::Started,
     };
-    let inserted = insert_request(ACT, bound, client, &request);
+    let inserted = insert_request(ACT, bound, client, INSERT_NEW_REQUEST, &request);
     let claimed = insert_claim(ACT, bound, client, &claim);
-    let (is_new, ()) = tokio::try_join!(biased; inserted, claimed)?;
-    match is_new {
-        true => Ok(()),
-        false => Err(DatabaseError::conflict(ACT)),
-    }
+    let started = insert_start(bound, client, start);
+    tokio::try_join!(biased; inserted, claimed, started).map(|_| ())
 }
 
 async fn insert_start(

@@ -17,9 +17,18 @@ use super::sum::{ClaimFacts, addition_sum, request_sum};
 
 const ACT: &str = "submit";
 
-pub(super) const INSERT_REQUEST: &str = "INSERT INTO toolexec.request \
-     (id, document_sha256, manifest_sha256, kind, audience, bytes, signatures, sum) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
+macro_rules! insert_request {
+    () => {
+        "INSERT INTO toolexec.request \
+         (id, document_sha256, manifest_sha256, kind, audience, bytes, signatures, sum) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    };
+}
+
+/// Fails with a conflict if the id exists.
+pub(super) const INSERT_NEW_REQUEST: &str = insert_request!();
+
+const INSERT_REQUEST: &str = concat!(insert_request!(), " ON CONFLICT (id) DO NOTHING");
 
 pub(super) const INSERT_CLAIM: &str = "INSERT INTO toolexec.claim \
      (request, document_sha256, audience, host, epoch, state, sum) \
@@ -52,7 +61,7 @@ impl Database {
         let bound = self.bound.clone();
         let transaction = bound.begin(ACT, &mut self.client).await?;
         let client = transaction.client();
-        let answer = if insert_request(ACT, &bound, client, row).await? {
+        let answer = if insert_request(ACT, &bound, client, INSERT_REQUEST, row).await? {
             if row.kind == RequestKind::Request {
                 insert_claim(ACT, &bound, client, &queued(row)).await?;
             }
@@ -77,11 +86,12 @@ fn queued(row: &RequestRow) -> ClaimFacts {
     }
 }
 
-/// Inserts a document. Returns false if its id exists.
+/// Inserts a document. Returns false if the statement has inserted none.
 pub(super) async fn insert_request(
     act: &'static str,
     bound: &StatementBound,
     client: &Client,
+    statement: &'static str,
     row: &RequestRow,
 ) -> Result<bool, DatabaseError> {
     let (bytes, sum) = (bigint(row.bytes, "bytes")?, request_sum(row));
@@ -95,7 +105,7 @@ pub(super) async fn insert_request(
         (&row.signatures, Type::TEXT_ARRAY),
         (&sum, Type::TEXT),
     ];
-    Ok(bound.execute_planned(act, client, INSERT_REQUEST, values).await? == 1)
+    Ok(bound.execute_planned(act, client, statement, values).await? == 1)
 }
 
 /// Inserts the claim of a document that this transaction has inserted.
