@@ -11,39 +11,7 @@ use crate::processes::{Process, kill};
 use crate::record::Record;
 use crate::request::{RequestText, SavedRequest};
 use crate::scratch::list;
-
-pub struct ServiceConfig {
-    pub policy: String,
-    pub shutdown_grace_sec: u32,
-    pub allowed_signers: Option<PathBuf>,
-    /// `None` keeps the daemon's default.
-    pub prewarmed_sandboxes: Option<u32>,
-}
-
-impl ServiceConfig {
-    /// The embedded policy, with the user who runs the daemon as the only approving owner.
-    #[must_use]
-    pub fn for_owner(bench: &Bench) -> Self {
-        let shown = bench.toolexec(["policy", "show", "embedded"]);
-        shown.assert_code(0);
-        let mut policy = shown.stdout;
-        for (from, to) in [
-            ("invoker: true", "invoker: false".to_owned()),
-            ("owners: []", format!("owners: [{}]", bench.uid())),
-            ("binary: auto", "binary: /usr/bin/python3".to_owned()),
-            ("binary: auto", "binary: /usr/bin/node".to_owned()),
-            ("binary: auto", "binary: /usr/bin/node".to_owned()),
-            ("    names: [node, nodejs]\n", String::new()),
-            ("binary: auto", "binary: /usr/bin/go".to_owned()),
-            ("binary: auto", "binary: /usr/bin/ruby".to_owned()),
-            ("name: embedded", "name: for-tests".to_owned()),
-        ] {
-            assert!(policy.contains(from), "{from} is not in the policy");
-            policy = policy.replacen(from, &to, 1);
-        }
-        Self { policy, shutdown_grace_sec: 1, allowed_signers: None, prewarmed_sandboxes: None }
-    }
-}
+use crate::service_config::ServiceConfig;
 
 /// A spool, and a daemon if one was started.
 pub struct Service<'a> {

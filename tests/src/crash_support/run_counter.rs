@@ -19,7 +19,7 @@ use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
 use crate::bench::{Bench, CliOutput};
-use crate::service::ServiceConfig;
+use crate::service_config::ServiceConfig;
 use crate::skip;
 
 const SOURCE: &str = r#"
@@ -100,16 +100,10 @@ impl CountedTool {
     /// Returns a configuration whose policy runs this tool as `python`.
     #[must_use]
     pub fn service_config(&self, bench: &Bench) -> ServiceConfig {
-        let config = ServiceConfig::for_owner(bench);
-        let mut policy = config.policy;
-        for (from, to) in [
+        ServiceConfig::for_owner(bench).edited(&[
             ("binary: /usr/bin/python3", format!("binary: {}", self.program().display())),
             ("mounts: [/usr]", format!("mounts: [{}]", self.0.display())),
-        ] {
-            assert!(policy.contains(from), "{from} is not in the policy");
-            policy = policy.replacen(from, &to, 1);
-        }
-        ServiceConfig { policy, ..config }
+        ])
     }
 
     #[must_use]

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, CliOutput};
 use crate::processes::{Process, kill};
-use crate::service::{Service, ServiceConfig};
+use crate::service::Service;
+use crate::service_config::ServiceConfig;
 use crate::shifted_clock::ShiftedClock;
 use crate::slowdown::time_factor;
 

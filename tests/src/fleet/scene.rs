@@ -9,7 +9,7 @@ use crate::bench::Bench;
 use crate::crash_support::{CountedTool, RunCounter};
 use crate::postgres::PostgresServer;
 use crate::request::{RequestText, SavedRequest};
-use crate::service::ServiceConfig;
+use crate::service_config::ServiceConfig;
 use crate::standing::SavedStanding;
 
 /// The role of the submitter.

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolexec_tests::{
-    Bench, CliOutput, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedStanding,
-    Service, ServiceConfig, StandingText, list, ssh_keygen_works,
+    Bench, CliOutput, ONE_SIGNATURE, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE,
+    SavedStanding, Service, ServiceConfig, StandingText, edited_policy, list, ssh_keygen_works,
 };
 
 const SCRIPT: &str = "import sys; print(sys.argv[1])";
@@ -311,9 +311,7 @@ fn drafts_that_use_a_standing_approval_are_taken_if_policy_allows() {
     let scene = StandingScene::start(&bench, |policy| {
         let policy = policy.replacen("from_drafts: false", "from_drafts: true", 1);
         // The owner of a draft must not approve it by its submission.
-        ["low", "medium", "high"].iter().fold(policy, |policy, class| {
-            policy.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1)
-        })
+        edited_policy(policy, &ONE_SIGNATURE)
     });
     let drafts = scene.service.path("drafts");
     fs::create_dir_all(&drafts).unwrap();

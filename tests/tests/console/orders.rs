@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use toolexec_tests::{Bench, CliOutput, RequestText, list};
+use toolexec_tests::{Bench, CliOutput, RequestText, edited_policy, list};
 
 use super::approver::{ApproverPage, DONE};
 use super::scene::ConsoleScene;
@@ -18,17 +18,14 @@ fn scene_of(bench: &Bench, approvers: u32) -> ConsoleScene<'_> {
     scene.service.signal("TERM");
     assert_eq!(scene.service.wait(), Some(0));
     let path = bench.home().join("policy.yaml");
-    let mut policy = fs::read_to_string(&path).unwrap();
-    for (from, to) in [
+    let policy = fs::read_to_string(&path).unwrap();
+    let edits = [
         ("held_sec_max: 0", "held_sec_max: 3600".to_owned()),
         ("low: 1", format!("low: {approvers}")),
         ("medium: 1", format!("medium: {approvers}")),
         ("high: 1", format!("high: {approvers}")),
-    ] {
-        assert!(policy.contains(from), "{from} is not in the policy");
-        policy = policy.replacen(from, &to, 1);
-    }
-    fs::write(path, policy).unwrap();
+    ];
+    fs::write(path, edited_policy(policy, &edits)).unwrap();
     scene.service.configure("runs_max: 1");
     scene.service.spawn();
     scene

@@ -7,23 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use toolexec_tests::{
-    Bench, CliOutput, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedRequest,
-    SavedStanding, Service, ServiceConfig, StandingText, list, unused_port,
+    ABSENT_PASSKEY, Bench, CliOutput, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE,
+    SavedRequest, SavedStanding, Service, ServiceConfig, StandingText, list, unused_port,
 };
 
 use super::console_process::ConsoleProcess;
-
-/// The passkeys of the console's origin count.
-const PASSKEYS: &str = "  user_verification: false\n  webauthn:\n    - rp_id: localhost\n      \
-                        origins: [\"http://localhost:PORT\"]\n      user_verification: true\n      \
-                        synced: false\n";
-
-/// A passkey of `bob` that no device has, so that the console has one to offer. Its public key is
-/// the generator of the curve.
-const ABSENT_PASSKEY: &str = "bob sk-ecdsa-sha2-nistp256@openssh.com \
-    AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBGsX0fLhLEJH+Lzm5WOk\
-    QPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUAAAAJbG9jYWxob3N0 \
-    webauthn:AQ-_";
 
 pub(super) struct ConsoleScene<'a> {
     pub(super) bench: &'a Bench,
@@ -32,21 +20,6 @@ pub(super) struct ConsoleScene<'a> {
     signers: PathBuf,
     /// The SSH key of `tester`.
     key: PathBuf,
-}
-
-fn policy(text: String, port: u16, more_origins: &[&str]) -> String {
-    let more: String = more_origins.iter().map(|origin| format!(", \"{origin}\"")).collect();
-    let passkeys = PASSKEYS.replace("PORT\"", &format!("{port}\"{more}"));
-    let edits = [
-        ("  user_verification: false\n", passkeys.as_str()),
-        ("low: 0", "low: 1"),
-        ("medium: 0", "medium: 1"),
-        ("high: 0", "high: 1"),
-    ];
-    edits.iter().fold(text, |text, (from, to)| {
-        assert!(text.contains(from), "{from} is not in the policy");
-        text.replacen(from, to, 1)
-    })
 }
 
 impl<'a> ConsoleScene<'a> {
@@ -58,11 +31,10 @@ impl<'a> ConsoleScene<'a> {
     pub(super) fn start_for(bench: &'a Bench, more_origins: &[&str]) -> Self {
         let (key, signers) = SavedStanding::make_approver(bench);
         let port = unused_port();
-        let config = ServiceConfig::for_owner(bench);
+        let config = ServiceConfig::for_owner(bench).with_one_signature();
         let config = ServiceConfig {
-            policy: policy(config.policy, port, more_origins),
             allowed_signers: Some(signers.clone()),
-            ..config
+            ..config.with_passkeys(port, more_origins)
         };
         let mut service = Service::prepare(bench, &config);
         service.configure(&format!("log: {{origin: {STANDING_HOST}}}"));
@@ -73,7 +45,7 @@ impl<'a> ConsoleScene<'a> {
         let command = bench.command("toolexec-console");
         let console = ConsoleProcess::start(command, (bench, &service, &signers), port);
         let scene = Self { bench, service, console, signers, key };
-        scene.trust(ABSENT_PASSKEY);
+        scene.trust(&format!("bob {ABSENT_PASSKEY}"));
         scene
     }
 

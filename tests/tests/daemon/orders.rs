@@ -27,10 +27,7 @@ fn sleeping(seconds: u32) -> RequestText {
 
 /// The embedded policy, with time for a request to wait.
 fn config_with_hold_time(bench: &Bench) -> ServiceConfig {
-    let config = ServiceConfig::for_owner(bench);
-    let policy = config.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
-    assert_ne!(policy, config.policy);
-    ServiceConfig { policy, ..config }
+    ServiceConfig::for_owner(bench).with_hold_sec(3600)
 }
 
 fn order(bench: &Bench, service: &Service<'_>, words: &[&str]) -> CliOutput {

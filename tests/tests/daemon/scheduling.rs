@@ -288,17 +288,11 @@ fn held_requests_are_decided_again_after_changes() {
         return;
     }
     let bench = Bench::new();
-    let config = ServiceConfig::for_owner(&bench);
-    let mut signed = config.policy.replacen("held_sec_max: 0", "held_sec_max: 3600", 1);
-    for class in ["low", "medium", "high"] {
-        signed = signed.replacen(&format!("{class}: 0"), &format!("{class}: 1"), 1);
-    }
     let ((first, line), (second, other)) = (key_of(&bench, "first"), key_of(&bench, "second"));
     let signers = bench.scratch().file("allowed_signers", &line);
     let with_keys = ServiceConfig {
-        policy: signed,
         allowed_signers: Some(signers.clone()),
-        ..ServiceConfig::for_owner(&bench)
+        ..ServiceConfig::for_owner(&bench).with_one_signature().with_hold_sec(3600)
     };
     let mut service = prepare_service(&bench, &with_keys, &[]);
     service.spawn();
@@ -321,7 +315,7 @@ fn held_requests_are_decided_again_after_changes() {
     // The new policy needs no signature.
     let unsigned = service.submit(&good());
     wait_until_held(&service, &unsigned, "approval.count");
-    fs::write(bench.home().join("policy.yaml"), &config.policy).unwrap();
+    fs::write(bench.home().join("policy.yaml"), ServiceConfig::for_owner(&bench).policy).unwrap();
     reload_policy(&service, " reloaded ");
     service.record_of(&unsigned.id).assert_outcome("ok");
     service.verify().assert_code(0);

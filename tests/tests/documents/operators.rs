@@ -9,30 +9,25 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, CliOutput, DocPage, list, ssh_keygen_works};
+use toolexec_tests::{
+    ANSWERED_PROMPTS, Bench, CliOutput, DocPage, HOST_FILES, list, ssh_keygen_works,
+};
 
 const SHORT: &str = "TR-20260209-160501Z-python-stats";
 const LONG: &str = "TR-20260209-170000Z-long";
 
-/// The host and the users before the page begins. Every prompt is answered with yes.
+/// The host and the users before the page begins.
 const HOST: &str = r#"
 mkdir -p ~/.ssh ~/etc ~/spool/approved
 ssh-keygen -q -t ed25519 -N '' -C alice -f ~/.ssh/id_ed25519
 echo "alice namespaces=\"approve.tool-exec@threegate,reject.tool-exec@threegate\" $(cat ~/.ssh/id_ed25519.pub)" > ~/etc/allowed_signers
-cat > ~/etc/toolexecd.yaml <<END
-config_version: 1
-spool: $HOME/spool
-state: $HOME/state
-policy: $HOME/etc/policy.yaml
-allowed_signers: $HOME/etc/allowed_signers
-shutdown_grace_sec: 1
-END
+write_config ~
 daemon=
 trap '[ -z "$daemon" ] || kill $daemon' EXIT
 systemctl() {
     case $1 in
         start)
-            [ "$(id -u)" = 0 ] || sed -i 's/exceptions: \[\]/exceptions: [cgroup]/' ~/etc/policy.yaml
+            fit_policy ~
             toolexecd --config ~/etc/toolexecd.yaml 2> ~/log &
             daemon=$!
             timeout 20 sh -c 'until toolexec status --spool ~/spool > ~/said; do sleep 0.05; done'
@@ -42,12 +37,6 @@ systemctl() {
     esac
 }
 sudo() { shift 2 && "$@"; }
-toolexec() {
-    case $1 in
-        approve) command toolexec "$@" --yes ;;
-        *) command toolexec "$@" ;;
-    esac
-}
 drafted() {
     command toolexec draft --slug "$1" --purpose 'A test' --language python --input "$1.py" --risk low \
         --sensitivity public --justification 'it is a test' --dir ~ -- python "$1.py" > ~/said
@@ -76,7 +65,7 @@ fn localized_script(script: &str) -> String {
     ] {
         script = script.replace(from, to);
     }
-    format!("{HOST}\ncd ~\n{script}")
+    format!("{HOST_FILES}{ANSWERED_PROMPTS}{HOST}\ncd ~\n{script}")
 }
 
 #[test]

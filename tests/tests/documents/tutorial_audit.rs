@@ -53,11 +53,7 @@ fn run_signed(bench: &Bench, service: &Service<'_>, request: &RequestText) {
 fn host_with_old_records<'a>(test: &str, bench: &'a Bench) -> Option<Service<'a>> {
     let clock = ShiftedClock::build(test, bench)?;
     CliOutput::of(&mut bench.shell(APPROVER)).assert_code(0);
-    let mut config = ServiceConfig::for_owner(bench);
-    for (from, to) in [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")] {
-        assert!(config.policy.contains(from), "{from} is not in the policy");
-        config.policy = config.policy.replacen(from, to, 1);
-    }
+    let mut config = ServiceConfig::for_owner(bench).with_one_signature();
     config.allowed_signers = Some(bench.home().join("allowed_signers"));
     let mut service = Service::prepare(bench, &config);
     let mut daemon = service.command();

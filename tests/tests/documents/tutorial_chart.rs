@@ -9,7 +9,7 @@
 
 use std::fs;
 
-use toolexec_tests::{Bench, CliOutput, DocPage, list, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, DocPage, HOST_FILES, list, ssh_keygen_works};
 
 /// The host before the page begins. Every prompt is answered with yes, and each change of a standing
 /// approval is complete before the next command.
@@ -17,16 +17,9 @@ const HOST: &str = r#"
 mkdir -p ~/.ssh ~/etc ~/spool/{approved,drafts}
 ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/id_ed25519
 toolexec policy show standard > ~/etc/policy.yaml
-[ "$(id -u)" = 0 ] || sed -i 's/exceptions: \[\]/exceptions: [cgroup]/' ~/etc/policy.yaml
+fit_policy ~
 touch ~/etc/allowed_signers
-cat > ~/etc/toolexecd.yaml <<END
-config_version: 1
-spool: $HOME/spool
-state: $HOME/state
-policy: $HOME/etc/policy.yaml
-allowed_signers: $HOME/etc/allowed_signers
-shutdown_grace_sec: 1
-END
+write_config ~
 toolexecd --config ~/etc/toolexecd.yaml 2> ~/log &
 trap "kill $! || true; wait" EXIT
 logged() { timeout 60 sh -c "until grep -q '$1' ~/log; do sleep 0.05; done"; }
@@ -64,7 +57,7 @@ fn an_agent_charts_tables_under_one_signature_as_the_tutorial_says() {
         assert!(page.contains(theirs), "{theirs} is not typed there");
         page = page.replace(theirs, ours);
     }
-    let output = CliOutput::of(&mut bench.shell(&format!("{HOST}{page}")));
+    let output = CliOutput::of(&mut bench.shell(&format!("{HOST_FILES}{HOST}{page}")));
     let log = fs::read_to_string(home.join("log")).unwrap_or_default();
     assert_eq!(output.code, Some(0), "{output:#?}\n{log}");
     for (text, times) in [

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use toolexec_tests::{
-    Bench, CliOutput, DocPage, PostgresServer, list, ssh_keygen_works, workspace,
+    ANSWERED_PROMPTS, Bench, CliOutput, DocPage, HOST_FILES, PostgresServer, list,
+    ssh_keygen_works, workspace,
 };
 
 const HOSTS: [&str; 3] = ["host-a", "host-b", "host-c"];
@@ -18,7 +19,7 @@ const SERVER: &str = "@db.example/toolexec";
 const SOCKET: &str = "'postgres:///toolexec?host=/run/postgresql&user=postgres'";
 
 /// The hosts before the page begins: each has a package, a policy, an approver and keys. The server
-/// asks for no password, and the files have one. Every prompt is answered with yes.
+/// asks for no password, and the files have one.
 const HOST: &str = r#"
 cd ~
 mkdir -p ~/.ssh
@@ -30,16 +31,9 @@ for host in host-a host-b host-c; do
     mkdir -p ~/$host/etc ~/$host/spool/{approved,results,public,log}
     echo "alice namespaces=\"approve.tool-exec@threegate\" $(cat ~/.ssh/id_ed25519.pub)" > ~/$host/etc/allowed_signers
     command toolexec policy show standard > ~/$host/etc/policy.yaml
-    [ "$(id -u)" = 0 ] || sed -i 's/exceptions: \[\]/exceptions: [cgroup]/' ~/$host/etc/policy.yaml
-    cat > ~/$host/etc/toolexecd.yaml <<END
-config_version: 1
-spool: $HOME/$host/spool
-state: $HOME/$host/state
-policy: $HOME/$host/etc/policy.yaml
-allowed_signers: $HOME/$host/etc/allowed_signers
-log: {origin: $host}
-shutdown_grace_sec: 1
-END
+    fit_policy ~/$host
+    write_config ~/$host
+    echo "log: {origin: $host}" >> ~/$host/etc/toolexecd.yaml
     command toolexec keys init --config ~/$host/etc/toolexecd.yaml > ~/said
 done
 echo "print('ran')" > ~/stats.py
@@ -70,12 +64,6 @@ systemctl() {
             timeout 90 sh -c "until grep -q ready ~/$host/daemon.log; do sleep 0.05; done"
             ;;
         *) return 1 ;;
-    esac
-}
-toolexec() {
-    case $1 in
-        approve) command toolexec "$@" --yes ;;
-        *) command toolexec "$@" ;;
     esac
 }
 id=$(basename ~/TR-*-stats.md .md)
@@ -157,7 +145,8 @@ fn logs(home: &Path) -> String {
 fn make_tables(bench: &Bench, typed: &TypedPage<'_>, init: &str, roles: &str) -> String {
     // The server of the test has the database.
     let init = init.strip_prefix("createdb toolexec\n").expect("the database first");
-    let init = CliOutput::of(&mut bench.shell(&format!("{HOST}{}", typed.localized(init))));
+    let init =
+        CliOutput::of(&mut bench.shell(&format!("{HOST_FILES}{HOST}{}", typed.localized(init))));
     init.assert_code(0);
     let sql = roles.strip_prefix("psql toolexec <<'SQL'\n").and_then(|it| it.strip_suffix("SQL\n"));
     let sql = sql.expect("the SQL of the roles");
@@ -186,7 +175,7 @@ fn three_hosts_share_requests_as_the_page_says() {
     let id = make_tables(&bench, &typed, init, roles);
     assert_eq!(sign.matches(FLEET_ID).count(), 1, "{sign}");
     let script = [
-        REPLACED.to_owned(),
+        format!("{ANSWERED_PROMPTS}{REPLACED}"),
         typed.on_each_host(describe),
         sign.replace(FLEET_ID, &id),
         typed.on_each_host(start),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use toolexec_tests::crash_support::CountedTool;
-use toolexec_tests::{Bench, CliOutput, SavedRequest, ServiceConfig, TestFleet};
+use toolexec_tests::{Bench, CliOutput, SavedRequest, TestFleet};
 
 #[test]
 fn a_request_runs_on_one_host_and_its_record_verifies_anywhere() {
@@ -103,29 +103,13 @@ fn a_submission_can_be_repeated_and_runs_once() {
     fleet.stop();
 }
 
-/// A policy that asks for one signature, and waits for it.
-fn signed(config: ServiceConfig, held_sec: u32) -> ServiceConfig {
-    let held = format!("held_sec_max: {held_sec}");
-    let edits = [
-        ("low: 0", "low: 1"),
-        ("medium: 0", "medium: 1"),
-        ("high: 0", "high: 1"),
-        ("held_sec_max: 0", held.as_str()),
-    ];
-    let policy = edits.iter().fold(config.policy, |policy, (from, to)| {
-        assert!(policy.contains(from), "{from} is not in the policy");
-        policy.replacen(from, to, 1)
-    });
-    ServiceConfig { policy, ..config }
-}
-
 /// The database gives no authority: each host decides by its own policy.
 #[test]
 fn a_request_without_its_signatures_is_refused_and_recorded() {
     let test = "a_request_without_its_signatures_is_refused_and_recorded";
     let Some(tool) = CountedTool::build(test) else { return };
     let benches = [Bench::new()];
-    let config = |bench: &Bench| signed(tool.service_config(bench), 0);
+    let config = |bench: &Bench| tool.service_config(bench).with_one_signature();
     let fleet = TestFleet::prepare_with(test, &benches, tool.count(), config);
     let Some(mut fleet) = fleet else { return };
     fleet.spawn();
@@ -151,7 +135,8 @@ fn signatures_that_come_later_reach_the_host_of_the_request() {
     let test = "signatures_that_come_later_reach_the_host_of_the_request";
     let Some(tool) = CountedTool::build(test) else { return };
     let benches = [Bench::new(), Bench::new()];
-    let config = |bench: &Bench| signed(tool.service_config(bench), 3600);
+    let config =
+        |bench: &Bench| tool.service_config(bench).with_one_signature().with_hold_sec(3600);
     let fleet = TestFleet::prepare_with(test, &benches, tool.count(), config);
     let Some(mut fleet) = fleet else { return };
     fleet.spawn();
@@ -179,7 +164,8 @@ fn a_submitter_with_its_share_of_places_delays_no_other() {
     let test = "a_submitter_with_its_share_of_places_delays_no_other";
     let Some(tool) = CountedTool::build(test) else { return };
     let benches = [Bench::new()];
-    let config = |bench: &Bench| signed(tool.service_config(bench), 3600);
+    let config =
+        |bench: &Bench| tool.service_config(bench).with_one_signature().with_hold_sec(3600);
     let fleet = TestFleet::prepare_with(test, &benches, tool.count(), config);
     let Some(mut fleet) = fleet else { return };
     fleet.database.query("CREATE ROLE bob LOGIN IN ROLE toolexec_submitter");

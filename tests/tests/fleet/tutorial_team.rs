@@ -5,25 +5,16 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 
 use toolexec_tests::crash_support::CountedTool;
-use toolexec_tests::{Bench, CliOutput, DocPage, ServiceConfig, TestFleet, list, unused_port};
+use toolexec_tests::{
+    ABSENT_PASSKEY, ANSWERED_PROMPTS, Bench, CliOutput, DocPage, ServiceConfig, TestFleet, list,
+    unused_port,
+};
 
 /// The port of the console on the page.
 const PORT: &str = "8440";
 const DATABASE: &str = "postgres://alice@db.example/toolexec";
 
-/// The domain and the page whose passkeys count.
-const PASSKEYS: &str = "  user_verification: false\n  webauthn:\n    - rp_id: localhost\n      \
-                        origins: [\"http://localhost:PORT\"]\n      user_verification: true\n      \
-                        synced: false\n";
-
-/// A passkey that no device has, so that the console has one to offer. Its public key is the
-/// generator of the curve.
-const PASSKEY: &str = "alice sk-ecdsa-sha2-nistp256@openssh.com \
-    AAAAInNrLWVjZHNhLXNoYTItbmlzdHAyNTZAb3BlbnNzaC5jb20AAAAIbmlzdHAyNTYAAABBBGsX0fLhLEJH+Lzm5WOk\
-    QPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUAAAAJbG9jYWxob3N0 \
-    webauthn:AQ-_";
-
-/// The commands of a host that this test replaces. Every prompt is answered with yes.
+/// The commands of a host that this test replaces.
 const REPLACED: &str = r#"
 cd ~/empty
 console=
@@ -39,12 +30,6 @@ systemctl() {
             curl --silent --retry 60 --retry-connrefused --retry-delay 1 --output ~/queue.html http://localhost:8440/
             ;;
         *) return 1 ;;
-    esac
-}
-toolexec() {
-    case $1 in
-        approve) command toolexec "$@" --yes ;;
-        *) command toolexec "$@" ;;
     esac
 }
 "#;
@@ -75,22 +60,6 @@ assert answer["taken"], answer
 END
 "#;
 
-/// One signature is needed, and passkeys of the console's page count.
-fn config(bench: &Bench, port: u16) -> ServiceConfig {
-    let passkeys = PASSKEYS.replace("PORT", &port.to_string());
-    let mut config = ServiceConfig::for_owner(bench);
-    for (from, to) in [
-        ("  user_verification: false\n", passkeys.as_str()),
-        ("low: 0", "low: 1"),
-        ("medium: 0", "medium: 1"),
-        ("high: 0", "high: 1"),
-    ] {
-        assert!(config.policy.contains(from), "{from} is not in the policy");
-        config.policy = config.policy.replacen(from, to, 1);
-    }
-    config
-}
-
 /// Makes the key of `alice`, whom both hosts trust, and the directories of drafts and of signed
 /// actions on the first host. The directory of the page has the signed list.
 fn prepare_users(fleet: &TestFleet<'_>, bench: &Bench) {
@@ -100,7 +69,8 @@ fn prepare_users(fleet: &TestFleet<'_>, bench: &Bench) {
     CliOutput::of(&mut bench.shell(lines)).assert_code(0);
     let key = fs::read_to_string(bench.home().join(".ssh/id_ed25519.pub")).unwrap();
     let mut signers = OpenOptions::new().append(true).open(&fleet.signers).unwrap();
-    writeln!(signers, "alice namespaces=\"approve.tool-exec@threegate\" {key}{PASSKEY}").unwrap();
+    let line = format!("alice namespaces=\"approve.tool-exec@threegate\" {key}");
+    writeln!(signers, "{line}alice {ABSENT_PASSKEY}").unwrap();
 }
 
 /// Replaces the addresses and paths of the page with those of the test.
@@ -121,7 +91,9 @@ fn a_team_with_two_hosts_approves_in_a_browser_as_the_tutorial_says() {
     let Some(tool) = CountedTool::build(test) else { return };
     let benches = [Bench::new(), Bench::new()];
     let port = unused_port();
-    let configured = |bench: &Bench| config(bench, port);
+    let configured = |bench: &Bench| {
+        ServiceConfig::for_owner(bench).with_one_signature().with_passkeys(port, &[])
+    };
     let fleet = TestFleet::prepare_with(test, &benches, tool.count(), configured);
     let Some(mut fleet) = fleet else { return };
     prepare_users(&fleet, &benches[0]);
@@ -135,7 +107,7 @@ fn a_team_with_two_hosts_approves_in_a_browser_as_the_tutorial_says() {
     };
     let script =
         format!("{REPLACED}{look}{start}{draft}{CONFIRMED}{wait}{other}{both}{fetch}{show}");
-    let script = localized(&fleet, &script, port);
+    let script = localized(&fleet, &format!("{ANSWERED_PROMPTS}{script}"), port);
     let output = CliOutput::of(&mut benches[0].shell(&script));
     assert_eq!(output.code, Some(0), "{output:#?}\n{}", fleet.logs());
     for words in ["Count the words", "submitted to the fleet", " of host host-a", " of host host-b"]

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use toolexec_tests::{Bench, CliOutput, Record, RequestText, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, Record, RequestText, edited_policy, skip, workspace};
 
 toolexec_tests::as_both!(
     the_node_example_is_right,
@@ -236,12 +236,8 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
 
 /// Returns the embedded policy with the first occurrence of each text replaced.
 fn policy(bench: &Bench, changes: &[(&str, &str)]) -> PathBuf {
-    let mut text = bench.toolexec(["policy", "show", "embedded"]).stdout;
-    for (from, to) in changes {
-        assert!(text.contains(from), "{from} is not in the policy");
-        text = text.replacen(from, to, 1);
-    }
-    bench.scratch().file("policy.yaml", text)
+    let text = bench.toolexec(["policy", "show", "embedded"]).stdout;
+    bench.scratch().file("policy.yaml", edited_policy(text, changes))
 }
 
 fn run_under(

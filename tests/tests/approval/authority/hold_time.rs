@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use toolexec_tests::{Bench, ssh_keygen_works};
 
-use super::host::{APPROVE, AuthorityHost, CORE_DRAFTS, TOOL, new_key, of_agent, policy, sign};
+use super::host::{APPROVE, AuthorityHost, CORE_DRAFTS, TOOL, config, new_key, of_agent, sign};
 
 const HELD: &str = "permission.requestable";
 const SHORT: (&str, &str) = ("held_sec_max: 3600", "held_sec_max: 9");
@@ -79,7 +79,7 @@ fn another_policy_decides_anew() {
     let mut host = AuthorityHost::start(&bench, &[CORE_DRAFTS]);
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
-    fs::write(bench.home().join("policy.yaml"), policy(&bench, &[])).unwrap();
+    fs::write(bench.home().join("policy.yaml"), config(&bench, &[]).policy).unwrap();
     host.service.signal("TERM");
     assert_eq!(host.service.wait(), Some(0));
     host.service.spawn();

@@ -28,15 +28,8 @@ pub(super) const UNKNOWN: (&str, &str) = ("tool_category: write", "tool_category
 pub(super) const SHADOW: (&str, &str) = ("mode: enforce", "mode: shadow");
 
 /// The embedded policy with one signature per request, one hour of hold time, and these changes.
-pub(super) fn policy(bench: &Bench, changes: &[(&str, &str)]) -> String {
-    let usual = [("low: 0", "low: 1"), ("medium: 0", "medium: 1"), ("high: 0", "high: 1")];
-    let hold_time = [("held_sec_max: 0", "held_sec_max: 3600")];
-    let mut text = ServiceConfig::for_owner(bench).policy;
-    for (from, to) in usual.iter().chain(&hold_time).chain(changes) {
-        assert!(text.contains(from), "{from} is not in the policy");
-        text = text.replacen(from, to, 1);
-    }
-    text
+pub(super) fn config(bench: &Bench, changes: &[(&str, &str)]) -> ServiceConfig {
+    ServiceConfig::for_owner(bench).with_one_signature().with_hold_sec(3600).edited(changes)
 }
 
 /// Creates a key without a passphrase.
@@ -67,12 +60,8 @@ impl<'a> AuthorityHost<'a> {
         let key = new_key(bench, "tester");
         let public = fs::read_to_string(key.with_extension("pub")).unwrap();
         let signers = bench.scratch().file("allowed_signers", format!("tester {public}"));
-        let policy = policy(bench, changes);
-        let config = ServiceConfig {
-            policy,
-            allowed_signers: Some(signers.clone()),
-            ..ServiceConfig::for_owner(bench)
-        };
+        let config =
+            ServiceConfig { allowed_signers: Some(signers.clone()), ..config(bench, changes) };
         let mut service = Service::prepare(bench, &config);
         let text = fs::read_to_string(service.config()).unwrap();
         let text = text.replace("scan_interval_sec: 30", "scan_interval_sec: 1");

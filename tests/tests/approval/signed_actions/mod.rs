@@ -88,19 +88,8 @@ impl<'a> SignedActionScene<'a> {
 
     fn prepare(bench: &'a Bench) -> Self {
         let (key, signers) = SavedStanding::make_approver(bench);
-        let config = ServiceConfig::for_owner(bench);
-        let edits = [
-            ("low: 0", "low: 1"),
-            ("medium: 0", "medium: 1"),
-            ("high: 0", "high: 1"),
-            ("held_sec_max: 0", "held_sec_max: 3600"),
-        ];
-        let policy = edits.iter().fold(config.policy, |policy, (from, to)| {
-            assert!(policy.contains(from), "{from} is not in the policy");
-            policy.replacen(from, to, 1)
-        });
-        let allowed_signers = Some(signers);
-        let config = ServiceConfig { policy, allowed_signers, ..ServiceConfig::for_owner(bench) };
+        let config = ServiceConfig::for_owner(bench).with_one_signature().with_hold_sec(3600);
+        let config = ServiceConfig { allowed_signers: Some(signers), ..config };
         let service = Service::prepare(bench, &config);
         service.configure(&format!("log: {{origin: {STANDING_HOST}}}"));
         for name in ["drafts", "signed"] {

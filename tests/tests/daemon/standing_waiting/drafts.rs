@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::WaitingScene;
-use toolexec_tests::{Bench, HeldLock, list, ssh_keygen_works};
+use toolexec_tests::{Bench, HeldLock, ServiceConfig, list, ssh_keygen_works};
 
 /// More directories within each other than the inputs of a draft may have.
 const LEVELS: usize = 40;
@@ -14,13 +14,9 @@ const OTHERS: usize = 1500;
 
 /// The daemon takes drafts. The owner of a draft must not approve it by its submission.
 fn start(bench: &Bench) -> (WaitingScene<'_>, PathBuf) {
-    let edits = [
-        ("from_drafts: false", "from_drafts: true"),
-        ("low: 0", "low: 1"),
-        ("medium: 0", "medium: 1"),
-        ("high: 0", "high: 1"),
-    ];
-    let scene = WaitingScene::start(bench, &edits, &[]);
+    let edits = [("from_drafts: false", "from_drafts: true")];
+    let config = ServiceConfig::for_owner(bench).with_one_signature().edited(&edits);
+    let scene = WaitingScene::start(bench, config, &[]);
     let drafts = scene.service.path("drafts");
     fs::create_dir_all(&drafts).unwrap();
     // The daemon notices the new directory at its next look.

@@ -29,16 +29,10 @@ struct WaitingScene<'a> {
 }
 
 impl<'a> WaitingScene<'a> {
-    /// Starts the daemon with changes of the policy and more configuration lines.
-    fn start(bench: &'a Bench, edits: &[(&str, &str)], lines: &[&str]) -> Self {
+    /// Starts the daemon with a configuration and more lines of it.
+    fn start(bench: &'a Bench, config: ServiceConfig, lines: &[&str]) -> Self {
         let (key, signers) = SavedStanding::make_approver(bench);
-        let config = ServiceConfig::for_owner(bench);
-        let policy = edits.iter().fold(config.policy, |policy, (from, to)| {
-            assert!(policy.contains(from), "{from} is not in the policy");
-            policy.replacen(from, to, 1)
-        });
-        let allowed_signers = Some(signers);
-        let config = ServiceConfig { policy, allowed_signers, ..ServiceConfig::for_owner(bench) };
+        let config = ServiceConfig { allowed_signers: Some(signers), ..config };
         let mut service = Service::prepare(bench, &config);
         service.configure(&format!("log: {{origin: {STANDING_HOST}}}"));
         lines.iter().for_each(|line| service.configure(line));

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::WaitingScene;
-use toolexec_tests::{Bench, CliOutput, Record, ssh_keygen_works};
+use toolexec_tests::{Bench, CliOutput, Record, ServiceConfig, ssh_keygen_works};
 
 #[track_caller]
 fn assert_revoked(record: &Record) {
@@ -20,8 +20,8 @@ fn a_held_use_is_refused_after_a_revocation() {
         return;
     }
     let bench = Bench::new();
-    let edits = [("held_sec_max: 0", "held_sec_max: 3600")];
-    let scene = WaitingScene::start(&bench, &edits, &[]);
+    let config = ServiceConfig::for_owner(&bench).with_hold_sec(3600);
+    let scene = WaitingScene::start(&bench, config, &[]);
     let approved = scene.service.path("approved");
     let request = scene.use_of(1);
     fs::write(approved.join(format!("{}.md.hold", request.id)), "").unwrap();
@@ -45,7 +45,8 @@ fn a_use_that_waits_for_capacity_is_refused_after_a_revocation() {
         return;
     }
     let bench = Bench::new();
-    let scene = WaitingScene::start(&bench, &[], &["runs_max: 1"]);
+    let config = ServiceConfig::for_owner(&bench);
+    let scene = WaitingScene::start(&bench, config, &["runs_max: 1"]);
     let approved = scene.service.path("approved");
     let first = scene.use_of(10);
     scene.place(&first, &approved);

@@ -45,17 +45,9 @@ pub(super) struct AgentsPageHost<'a> {
 
 impl<'a> AgentsPageHost<'a> {
     pub(super) fn start(bench: &'a Bench) -> Self {
-        let mut config = ServiceConfig::for_owner(bench);
-        for (from, to) in [
-            ("low: 0", "low: 1"),
-            ("medium: 0", "medium: 1"),
-            ("high: 0", "high: 1"),
-            ("held_sec_max: 0", "held_sec_max: 3600"),
-            ("covers: none\n  # Directories", "covers: core_draft\n  # Directories"),
-        ] {
-            assert!(config.policy.contains(from), "{from} is not in the policy");
-            config.policy = config.policy.replacen(from, to, 1);
-        }
+        let drafts = [("covers: none\n  # Directories", "covers: core_draft\n  # Directories")];
+        let config = ServiceConfig::for_owner(bench).with_one_signature().with_hold_sec(3600);
+        let mut config = config.edited(&drafts);
         let ssh = bench.home().join(".ssh");
         let key = ssh.join("id_ed25519");
         CliOutput::of(bench.command("mkdir").arg("-m700").arg(&ssh)).assert_code(0);
