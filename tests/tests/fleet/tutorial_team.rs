@@ -34,38 +34,20 @@ systemctl() {
 }
 "#;
 
-/// Approves a draft through the console, and waits until the daemon has taken the signature.
-const CONFIRMED: &str = r#"
-python3 - "http://localhost:8440" "$count" ~/.ssh/id_ed25519 <<'END'
-import json, subprocess, sys, time, urllib.request
-
-origin, request, key = sys.argv[1:]
-
-
-def ask(path, body=None):
-    headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(origin + path, data, headers)) as answer:
-        return json.load(answer)
-
-
-prepared = ask("/prepare", {"action": "approve", "ids": [request], "by": "alice"})
-words = ["ssh-keygen", "-Y", "sign", "-f", key, "-n", prepared["namespace"]]
-signed = subprocess.run(words, input=prepared["text"].encode(), stdout=subprocess.PIPE, check=True)
-action = {"prepared": prepared["header"], "signature": signed.stdout.decode()}
-ticket = ask("/actions", action)["ticket"]
-while "taken" not in (answer := ask(f"/actions/{ticket}")):
-    time.sleep(0.1)
-assert answer["taken"], answer
-END
-"#;
+/// Approves the draft of the page, at the place of the passkey.
+const CONFIRMED: &str = concat!(
+    "\npython3 - http://localhost:8440 \"$count\" ~/.ssh/id_ed25519 <<'END'\n",
+    include_str!("../../sign_in_console.py"),
+    "END\n"
+);
 
 /// Makes the key of `alice`, whom both hosts trust, and the directories of drafts and of signed
 /// actions on the first host. The directory of the page has the signed list.
 fn prepare_users(fleet: &TestFleet<'_>, bench: &Bench) {
     let lines = "mkdir -p ~/.ssh ~/empty ~/spool/drafts ~/spool/signed\n\
                  ssh-keygen -q -t ed25519 -N '' -C '' -f ~/.ssh/id_ed25519\n\
-                 cp ~/fleet.yaml ~/fleet.yaml.sig ~/empty";
+                 cp ~/fleet.yaml ~/fleet.yaml.sig ~/empty\n\
+                 (umask 077; echo unused > ~/empty/alice.password)";
     CliOutput::of(&mut bench.shell(lines)).assert_code(0);
     let key = fs::read_to_string(bench.home().join(".ssh/id_ed25519.pub")).unwrap();
     let mut signers = OpenOptions::new().append(true).open(&fleet.signers).unwrap();
@@ -102,11 +84,11 @@ fn a_team_with_two_hosts_approves_in_a_browser_as_the_tutorial_says() {
         fleet.status().json()["hosts"].as_array().is_some_and(|hosts| hosts.len() == 2)
     });
     let blocks = DocPage::open("docs/tutorial-team.md").blocks("sh");
-    let [look, start, draft, wait, other, both, fetch, show] = &blocks[..] else {
+    let [look, start, draft, id, wait, other, both, fetch, show] = &blocks[..] else {
         panic!("{} blocks", blocks.len());
     };
     let script =
-        format!("{REPLACED}{look}{start}{draft}{CONFIRMED}{wait}{other}{both}{fetch}{show}");
+        format!("{REPLACED}{look}{start}{draft}{id}{CONFIRMED}{wait}{other}{both}{fetch}{show}");
     let script = localized(&fleet, &format!("{ANSWERED_PROMPTS}{script}"), port);
     let output = CliOutput::of(&mut benches[0].shell(&script));
     assert_eq!(output.code, Some(0), "{output:#?}\n{}", fleet.logs());
