@@ -122,7 +122,14 @@ impl Database {
                 let blob = insert_blob(&bound, &self.client, sha256, length);
                 tokio::try_join!(biased; later, part, blob).map(|_| ())
             };
-            return bound.transact(PUT, &self.client, STATEMENTS, statements).await;
+            let put = bound.transact(PUT, &self.client, STATEMENTS, statements).await;
+            // A blob can be stored twice, so that an unknown outcome is an error like others.
+            return put.map_err(|error| match error {
+                DatabaseError::UnknownOutcome { act, fault } => {
+                    DatabaseError::Statement { act, fault }
+                }
+                other => other,
+            });
         }
         let transaction = bound.begin(PUT, &mut self.client).await?;
         let client = transaction.client();

@@ -149,7 +149,8 @@ impl StatementBound {
     /// keeps the order, and after an error it refuses the rest and takes everything back.
     ///
     /// `statements` sends everything before it first waits, and needs none of the answers. So its
-    /// planned statements are in the list: one that is not planned would be sent after the commit.
+    /// planned statements are in the list: one that is not planned would be sent
+    /// after the commit, and commit by itself.
     pub(super) async fn transact(
         &self,
         act: &'static str,
@@ -158,7 +159,11 @@ impl StatementBound {
         statements: impl Future<Output = Result<(), DatabaseError>>,
     ) -> Result<(), DatabaseError> {
         self.plan_all(act, client, planned).await?;
-        let begun = self.run(act, client.batch_execute("BEGIN"));
+        // Without a transaction each statement commits by itself.
+        let begun = async {
+            let begun = self.answer(client.batch_execute("BEGIN")).await;
+            begun.map_err(|fault| DatabaseError::UnknownOutcome { act, fault })
+        };
         let committed = self.answer_commit(act, client.batch_execute("COMMIT"));
         // The first error is the cause.
         let answers = tokio::try_join!(biased; begun, statements, committed);

@@ -95,6 +95,7 @@ impl Database {
     /// Starts a request that its own host decides.
     async fn start_local(&mut self, start: &StartRow) -> Result<StartDecision, DatabaseError> {
         let bound = self.bound.clone();
+        bound.plan_all(ACT, &self.client, LOCAL).await?;
         if start.standing.is_some() {
             let transaction = bound.begin(ACT, &mut self.client).await?;
             insert_local(&bound, transaction.client(), start).await?;
