@@ -117,7 +117,7 @@ impl Database {
 }
 
 impl Drop for Database {
-    /// Cuts the connection. The server takes back a transaction that was not committed.
+    /// Cuts the connection. The server takes back a transaction whose commit was not sent.
     fn drop(&mut self) {
         self.driver.abort();
     }
