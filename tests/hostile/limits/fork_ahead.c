@@ -2,8 +2,12 @@
  * expect: ok
  * stdout: CONTAINED
  * within: 8
+ * elsewhere: no
  */
 #include "attack.h"
+
+/* Not under other launchers: without a limit of processes, the dead ones that its parent has not
+ * collected fill the host's process numbers within seconds. */
 
 int main(void) {
     pid_t first = fork();
