@@ -128,7 +128,14 @@ class ToolExec(Subject):
                         for name in ("stdout", "stderr"))
         files = sorted(it for it in (record / "artifacts").rglob("*") if it.is_file() and not it.is_symlink())
         end = answer["outcome"] if answer["outcome"] != "exit_nonzero" else f"exit {answer['exit_code']}"
+        errors += reason_of(record)
         return RunOutput(text, errors, end, "TRYING" in text, b"\n".join(it.read_bytes()[:65536] for it in files))
+
+
+def reason_of(record):
+    """Returns the reason in a record of a run that was not started."""
+    lines = (record / f"{record.name}.md").read_text().splitlines()
+    return "".join(line.removeprefix("- Reason: ") for line in lines if line.startswith("- Reason: "))
 
 
 class ToolExecSystem(ToolExec):

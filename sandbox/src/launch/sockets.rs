@@ -4,10 +4,10 @@
 //! `tcp_diag` only lists sockets, in `/proc`; each then counts as full.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::net::sockopt::socket_send_buffer_size;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
@@ -74,8 +74,7 @@ impl Sockets {
         if sockets.memory_bytes().is_ok() {
             return Ok(Self::Diag(sockets));
         }
-        let send_max = fs::read_to_string("/proc/sys/net/core/wmem_default")?;
-        Ok(Self::Listed(2 * send_max.trim().parse::<u64>().map_err(io::Error::other)?))
+        Ok(Self::Listed(2 * send_max_bytes()?))
     }
 
     /// Returns the queued memory; `proc_dir` is the sandbox's `/proc`.
@@ -89,6 +88,13 @@ impl Sockets {
             }
         }
     }
+}
+
+/// Returns the limit of what a new socket sends, `net.core.wmem_default`. In Linux 6.1 that file
+/// exists in the first network namespace only, but every socket has the value.
+fn send_max_bytes() -> io::Result<u64> {
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    u64::try_from(socket_send_buffer_size(&socket)?).map_err(io::Error::other)
 }
 
 pub(super) struct DiagSockets {
@@ -369,6 +375,12 @@ mod tests {
         end.write_all(&[0; 100_000]).unwrap();
         let grown = sockets.memory_bytes().unwrap().saturating_sub(before);
         assert!(grown >= 100_000, "{grown}");
+    }
+
+    #[test]
+    fn a_new_socket_has_the_send_limit_of_the_host() {
+        let file = std::fs::read_to_string("/proc/sys/net/core/wmem_default").unwrap();
+        assert_eq!(send_max_bytes().unwrap().to_string(), file.trim());
     }
 
     #[test]
