@@ -1,8 +1,8 @@
 //! `toolexec-egress`: an HTTP proxy through which one run reaches its allowed hosts, and nothing
 //! else.
 //!
-//! SECURITY. This is the only program of the workspace with network access, and its client is a
-//! tool written by a machine. Before it reads a byte, it restricts itself:
+//! SECURITY. This is the only program that opens connections for a tool, and its client is that
+//! tool, which a machine wrote. Before it reads a byte, it restricts itself:
 //!
 //! - It runs as its own user, closes inherited descriptors, sets `no_new_privs` and drops every
 //!   capability.

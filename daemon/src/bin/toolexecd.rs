@@ -3,9 +3,9 @@
 //!
 //! SECURITY. This program parses untrusted input: requests, signatures, and the files that a tool
 //! left. It therefore runs as its own user without capabilities and without a network. An intruder
-//! who controls it can order runs below the launcher's ceilings and sign records with the result
-//! key, but cannot run anything outside a sandbox. It opens only paths from its configuration,
-//! reads hostile directories by descriptor, and bounds everything before it reads it.
+//! who controls it can order runs below the launcher's ceilings, and sign records and checkpoints
+//! with the host's keys, but cannot run anything outside a sandbox. It opens only paths from its
+//! configuration, reads hostile directories by descriptor, and bounds everything before it reads it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
