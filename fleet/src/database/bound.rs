@@ -10,7 +10,8 @@ use tokio_postgres::{Client, Error, Row, Statement, Transaction};
 use super::error::DatabaseError;
 use super::fault::{ServerFault, ServerFaultKind};
 
-/// The server ends a statement before this program stops waiting for it.
+/// The time that the server's own limit is ahead of this program's, so that its error arrives. The
+/// commit of a start has no limit of the server.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The most repetitions of one transaction.

@@ -156,7 +156,8 @@ impl ServerFaultKind {
         }
     }
 
-    /// Returns whether a running server has refused the statement.
+    /// Returns whether a running server has refused the statement. An error without a known code can
+    /// also come from a server that breaks down.
     pub(super) fn is_answer(self) -> bool {
         match self {
             Self::Full | Self::Overloaded | Self::TimedOut | Self::Conflict | Self::ReadOnly => {

@@ -1,5 +1,6 @@
 //! The decision about a start, from the rows as they are stored. The transaction that follows
-//! commits only if they are still the same.
+//! commits only if they are still the same. A request that only its own host has is first tried
+//! without these rows.
 
 use std::fmt;
 

@@ -57,8 +57,8 @@ impl Database {
 
     async fn start_once(&mut self, start: &StartRow) -> Result<StartDecision, DatabaseError> {
         if start.epoch.is_none() {
-            // Most requests of this host are new, which needs no look-up. If a rule refuses the
-            // rows, the look-up finds the reason, or that the same query was answered before.
+            // Most requests of this host are new, which needs no look-up. If the database refuses
+            // the rows, the look-up finds the reason, or the answer to the same query before.
             let answer = self.start_local(start).await;
             if !answer.as_ref().is_err_and(is_refusal) {
                 return answer;

@@ -5,7 +5,8 @@ use std::fs;
 
 use toolexec_tests::crash_support::CountedTool;
 use toolexec_tests::{
-    Bench, CliOutput, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, StandingText, TestFleet,
+    Bench, CliOutput, RequestText, STANDING_HOST, STANDING_NAMESPACE, SavedStanding, StandingText,
+    TestFleet,
 };
 
 const SCRIPT: &str = "the tool does not read it";
@@ -43,16 +44,14 @@ fn wait_for_publication(fleet: &TestFleet<'_>, standing: &SavedStanding, is_want
     });
 }
 
-/// Submits a use for this host or label, and returns its id.
-fn submit_use(
-    fleet: &TestFleet<'_>,
-    standing: &SavedStanding,
-    argument: &str,
-    host: &str,
-) -> String {
-    let (from, to) = of_label(host);
-    let request = standing.use_of(SCRIPT, &format!("{argument} slow")).edit(&from, &to);
-    fleet.submit(&request)
+fn use_of(standing: &SavedStanding, argument: &str) -> RequestText {
+    let (from, to) = of_label("farm");
+    standing.use_of(SCRIPT, &format!("{argument} slow")).edit(&from, &to)
+}
+
+/// Submits a use, and returns its id.
+fn submit_use(fleet: &TestFleet<'_>, standing: &SavedStanding, argument: &str) -> String {
+    fleet.submit(&use_of(standing, argument))
 }
 
 #[test]
@@ -71,8 +70,7 @@ fn uses_are_counted_over_all_hosts() {
     let arguments: Vec<String> = names.iter().map(|it| fleet.counted.run_argument(it)).collect();
     let standing = admitted(&fleet, &arguments);
     fleet.stop();
-    let ids: Vec<String> =
-        arguments.iter().map(|it| submit_use(&fleet, &standing, it, "farm")).collect();
+    let ids: Vec<String> = arguments.iter().map(|it| submit_use(&fleet, &standing, it)).collect();
     for host in &mut fleet.hosts {
         host.spawn_agent();
         host.begin_daemon();
@@ -118,6 +116,38 @@ fn uses_are_counted_over_all_hosts() {
 }
 
 #[test]
+fn uses_in_the_spool_of_one_host_are_counted_with_the_others() {
+    let test = "uses_in_the_spool_of_one_host_are_counted_with_the_others";
+    let Some(tool) = CountedTool::build(test) else { return };
+    let benches = [Bench::new(), Bench::new()];
+    let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
+    fleet.spawn();
+    let names: Vec<String> = (0..=USES_MAX).map(|number| format!("use-{number}")).collect();
+    let arguments: Vec<String> = names.iter().map(|it| fleet.counted.run_argument(it)).collect();
+    let standing = admitted(&fleet, &arguments);
+    let (local, submitted) = arguments.split_at(2);
+    let records = |arguments: &[String]| {
+        let requests: Vec<_> = arguments.iter().map(|it| use_of(&standing, it)).collect();
+        requests.iter().for_each(|it| fleet.place_on(&fleet.hosts[1], it));
+        requests.iter().map(|it| fleet.hosts[1].service.record_of(&it.id)).collect::<Vec<_>>()
+    };
+    for record in records(local) {
+        record.assert_outcome("ok");
+    }
+    let ids: Vec<_> = submitted.iter().map(|it| submit_use(&fleet, &standing, it)).collect();
+    let rows = fleet.ended(&ids);
+    assert_eq!(rows.iter().filter(|row| row["outcome"] == "ok").count(), USES_MAX - 2);
+    let counts = fleet.counted.counts();
+    assert_eq!((counts.len(), counts.values().max()), (USES_MAX, Some(&1)), "{counts:?}");
+    // None is left for the host's own requests either.
+    let spent = records(&arguments[..1]);
+    spent[0].assert_outcome("setup_error");
+    let reason = "uses of the standing approval are spent, over all hosts";
+    assert!(spent[0].text.contains(reason), "{}", spent[0].text);
+    fleet.stop();
+}
+
+#[test]
 fn a_revocation_reaches_every_host() {
     let test = "a_revocation_reaches_every_host";
     let Some(tool) = CountedTool::build(test) else { return };
@@ -126,7 +156,7 @@ fn a_revocation_reaches_every_host() {
     fleet.spawn();
     let argument = fleet.counted.run_argument("use");
     let standing = admitted(&fleet, std::slice::from_ref(&argument));
-    let before = submit_use(&fleet, &standing, &argument, "farm");
+    let before = submit_use(&fleet, &standing, &argument);
     assert_eq!(fleet.ended(&[before])[0]["outcome"], "ok");
     // One host is away when it is revoked.
     fleet.hosts[1].stop();
@@ -137,7 +167,7 @@ fn a_revocation_reaches_every_host() {
     assert!(added.stdout.contains("added 1 signature file"), "{added:#?}");
     fleet.hosts[1].spawn();
     wait_for_publication(&fleet, &standing, false);
-    let ids = [0, 1, 2, 3].map(|_| submit_use(&fleet, &standing, &argument, "farm"));
+    let ids = [0, 1, 2, 3].map(|_| submit_use(&fleet, &standing, &argument));
     for row in fleet.ended(&ids) {
         assert_eq!(row["outcome"], "refused", "{row:#}");
         let id = row["request_id"].as_str().unwrap();

@@ -13,7 +13,6 @@ pub(super) struct TrialJudgement {
     hosts: BTreeMap<String, usize>,
     faults: Vec<String>,
     count: usize,
-    start_ms: Vec<String>,
 }
 
 /// Waits until no host has anything to report, and until every log is cosigned by both other hosts.
@@ -63,12 +62,7 @@ pub(super) fn judge(fleet: &TestFleet<'_>, ids: &[String]) -> TrialJudgement {
     if rows.len() != ids.len() {
         faults.push(format!("{} rows of {} requests", rows.len(), ids.len()));
     }
-    let start_ms = fleet.hosts.iter().filter_map(|host| {
-        let of = |name: &str| host.metric(&format!("toolexec_fleet_start_seconds_{name}"));
-        let count = of("count").filter(|count| *count > 0.0)?;
-        Some(format!("{:.1}", of("sum")? * 1e3 / count))
-    });
-    TrialJudgement { start_ms: start_ms.collect(), outcomes, hosts, faults, count: ids.len() }
+    TrialJudgement { outcomes, hosts, faults, count: ids.len() }
 }
 
 impl TrialJudgement {
@@ -89,7 +83,6 @@ impl TrialJudgement {
         row("seconds", format!("{:.1}", took.as_secs_f64()));
         let per_second = u32::try_from(self.count).map_or(f64::MAX, f64::from) / took.as_secs_f64();
         row("requests in a second", format!("{per_second:.1}"));
-        row("ms for a start, by host", self.start_ms.join(" "));
     }
 
     pub(super) fn assert_right(&self) {
