@@ -42,9 +42,7 @@ pub use crl::{Crl, Revocation, RevokedKind};
 pub use entail::{EVIDENCE_TOLERANCE, Entailment, entail};
 pub use facts::{EnvironmentDigests, RequestFacts, step_args, tool_name};
 pub use field::{ArtifactTime, Fraction, JsonCount, NonEmptyText, Uri};
-pub use guard::{
-    AcceptedCall, GuardCheck, GuardInput, GuardVerdict, Judgement, StapledCrl, guard, judge,
-};
+pub use guard::{AcceptedCall, GuardCheck, GuardInput, GuardVerdict, Judgement, guard, judge};
 pub use host_assertion::{HostClaim, host_tca};
 pub use ibe::Ibe;
 pub use public_key::PublicKeyError;

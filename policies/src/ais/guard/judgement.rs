@@ -88,12 +88,10 @@ impl GuardCheck {
 }
 
 /// The times of the stapled revocation list, for the record.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct StapledCrl {
-    /// The time of issue, as the list states it.
-    pub issued: UtcTime,
-    /// The end of validity, as the list states it.
-    pub expires: UtcTime,
+#[derive(Debug)]
+struct StapledCrl {
+    issued: UtcTime,
+    expires: UtcTime,
 }
 
 /// The verdicts of every rule.
@@ -150,13 +148,6 @@ impl Judgement {
     #[must_use]
     pub fn checks(&self) -> &[GuardCheck] {
         &self.checks
-    }
-
-    /// Returns the times of the stapled revocation list, regardless of the verdicts. They prove
-    /// nothing if the signature of the list is not good.
-    #[must_use]
-    pub fn stapled(&self) -> Option<StapledCrl> {
-        self.accepted.crl
     }
 
     /// Returns the refusal that counts, or `None` if no rule refuses.
@@ -220,12 +211,6 @@ impl AcceptedCall {
         self.expires
     }
 
-    /// Returns the times of the stapled revocation list.
-    #[must_use]
-    pub fn stapled(&self) -> Option<StapledCrl> {
-        self.crl
-    }
-
     /// Returns the data for a record: names, step, signers (`kid`), nonce, end, times of the list.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -241,7 +226,7 @@ impl AcceptedCall {
             "step": self.step,
             "nonce": self.nonce,
             "exp": self.expires.to_string(),
-            "crl": self.crl.map(|crl| json!({
+            "crl": self.crl.as_ref().map(|crl| json!({
                 "issued": crl.issued.to_string(),
                 "expires": crl.expires.to_string(),
             })),

@@ -19,7 +19,7 @@ use self::model::{GuardObservation, GuardResult};
 use super::code::AisRefusal;
 
 pub use self::model::GuardInput;
-pub use judgement::{AcceptedCall, GuardCheck, GuardVerdict, Judgement, StapledCrl};
+pub use judgement::{AcceptedCall, GuardCheck, GuardVerdict, Judgement};
 
 type GuardRule = (&'static str, fn(&GuardInput<'_>) -> GuardResult);
 
