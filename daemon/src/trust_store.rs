@@ -74,20 +74,6 @@ impl HostTrustStore {
         })
     }
 
-    /// Returns a store in which no signature counts.
-    #[must_use]
-    pub fn empty() -> Self {
-        Self {
-            allowed_signers: None,
-            revoked: None,
-            ais: None,
-            owners: TrustFileOwners::RootOrDaemon,
-            stamps: [None; 3],
-            signers: None,
-            ais_trust: None,
-        }
-    }
-
     /// Returns the approvers' keys, if any are configured.
     #[must_use]
     pub fn signers(&self) -> Option<&AllowedSigners> {

@@ -3,7 +3,6 @@
 what the programs print and can be made again:
 
     CLICOLOR_FORCE=1 toolexec lint … | docs/pictures/draw.py '$ toolexec lint …' > lint.svg
-    tmux capture-pane -e -p … | docs/pictures/draw.py 'toolexec watch' > watch.svg
     docs/pictures/draw.py --play 'A session' < session.txt > session.svg
 
 With --play the text is a session: lines that begin with `$ ` were typed, and each row appears at

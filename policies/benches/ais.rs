@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench that cannot prepare its case must stop")]
 
-#[allow(dead_code, clippy::expect_used, clippy::panic, reason = "the tests need more of it")]
+#[allow(dead_code, reason = "the tests need more of it")]
 #[path = "../tests/ais/scene.rs"]
 mod scene;
 

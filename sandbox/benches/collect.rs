@@ -5,11 +5,7 @@
 //! interleaved loop on a shared machine: ratios within one run are meaningful, absolute times are
 //! not. `MIB` and `ROUNDS` set size and rounds.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a bench that cannot run must stop"
-)]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
 
 use std::fs;
 use std::os::fd::AsFd;

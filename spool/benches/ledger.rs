@@ -3,8 +3,6 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::disallowed_methods,
-    clippy::print_stdout,
     reason = "a bench that cannot prepare fails, and prints what it measured"
 )]
 

@@ -3,11 +3,7 @@
 //! every row once, because only ratios within one run are meaningful on a shared machine. `ROUNDS`
 //! sets the number of rounds. Must leave nothing behind.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a bench that cannot run must stop"
-)]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
 
 use std::process::Command;
 

@@ -4,11 +4,7 @@
 //! `WAITING` (100000), `MEASURED` (200) and `IDLE_SEC` (60) change the numbers,
 //! `TOOLEXEC_PROOF_CONFIG` adds lines of configuration. Must leave nothing behind.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a bench that cannot run must stop"
-)]
+#![allow(clippy::unwrap_used, reason = "a bench that cannot run must stop")]
 
 use std::time::{Duration, Instant};
 

@@ -94,12 +94,6 @@ impl<'a> TmuxScreen<'a> {
         self.tmux(["capture-pane", "-p"])
     }
 
-    /// Returns the text on the screen with its colours, as tmux writes them.
-    #[must_use]
-    pub fn coloured(&self) -> String {
-        self.tmux(["capture-pane", "-e", "-p"])
-    }
-
     /// Returns all bytes that the program has written to the terminal.
     #[must_use]
     pub fn written(&self) -> String {

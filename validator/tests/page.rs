@@ -1,5 +1,4 @@
 //! A request's page must never show another request than its source, in a forge or an editor.
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use crate::support;
 

@@ -5,8 +5,6 @@
 //! from 0 to 1, which replaces the submitter's approval by signatures, and the name of the
 //! submitter.
 
-#![allow(dead_code, reason = "scenes of other tests have more than is used here")]
-
 mod choices;
 mod steps;
 mod world;

@@ -1,8 +1,6 @@
 //! Stock `ssh-keygen` as the oracle for signatures, trust stores and revocation lists. If it cannot
 //! run, the test is reported as skipped; it must never look like a passed test.
 
-#![allow(dead_code, reason = "each test binary asks its own questions")]
-
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};

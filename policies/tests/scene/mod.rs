@@ -1,8 +1,6 @@
 //! Shared parts of this crate's tests: a request that differs from a valid one only as a test
 //! states, and evidence for it. It must never make a decision itself.
 
-#![allow(dead_code, reason = "each test binary uses its part of the scene")]
-
 use std::collections::HashSet;
 
 use model::{HostAudience, UtcTime};

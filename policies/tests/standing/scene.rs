@@ -1,8 +1,6 @@
 //! Standing approvals and requests as values, and generators of both. The text for our parser and the
 //! JSON for the second checker are printed from the same values.
 
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
-
 use model::{EnvironmentReference, Sha256, StandingReference, UtcTime};
 use validator::{
     ComposedAgent, ComposedInput, ComposedOutput, ComposedRisk, ComposedWork, Composition, Draft,

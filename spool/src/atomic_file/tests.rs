@@ -1,7 +1,6 @@
 //! Another user writes into the directory between the steps. Their files stay whole and theirs.
 
 #![allow(
-    clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]

@@ -1,10 +1,6 @@
 //! The uses of standing approvals in a rebuilt ledger: none is lost, and none is counted twice.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail"
-)]
+#![allow(clippy::disallowed_methods, reason = "a test that cannot prepare its files must fail")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

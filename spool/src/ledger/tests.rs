@@ -1,10 +1,6 @@
 //! Colliding keys, lines that are torn, too long or invalid, and a file that is overwritten.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail"
-)]
+#![allow(clippy::disallowed_methods, reason = "a test that cannot prepare its files must fail")]
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;

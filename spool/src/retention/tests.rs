@@ -1,10 +1,6 @@
 //! Exactly the entries that a simple reading of the bounds selects are removed, in a safe order.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail"
-)]
+#![allow(clippy::disallowed_methods, reason = "a test that cannot prepare its files must fail")]
 
 use std::fs::{self, File};
 use std::num::NonZero;

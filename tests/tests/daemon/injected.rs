@@ -5,12 +5,6 @@
 //! --test daemon injected -- --nocapture` prints the number of faults. By default a fixed sample is
 //! injected, with `TOOLEXEC_INJECTED=full` all; `TOOLEXEC_INJECTED_ONLY=<call>` selects one call.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail, and keeps none of them"
-)]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,12 +1,6 @@
 //! Runs docs/operators.md and docs/approving.md from the first line to the last, on a host whose
 //! `systemctl` and `sudo` are short scripts of this test.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare its files must fail, and keeps none of them"
-)]
-
 use std::fs;
 
 use toolexec_tests::{

@@ -3,7 +3,6 @@
 
 #![allow(
     clippy::unwrap_used,
-    clippy::disallowed_methods,
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 

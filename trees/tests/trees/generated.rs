@@ -1,11 +1,7 @@
 //! Generated trees: the script computes the same digest and refuses the same trees, equal digests
 //! are equal trees, and nothing but the content counts. `TREES` sets their number.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare fails"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot prepare fails")]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

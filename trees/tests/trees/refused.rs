@@ -1,10 +1,6 @@
 //! Trees that have no digest: each is refused with the path and the reason.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot prepare fails"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot prepare fails")]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

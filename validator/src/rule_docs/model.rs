@@ -82,12 +82,6 @@ impl RuleDoc {
         self.decided_by
     }
 
-    /// Returns true if the validator decides the rule from the text alone.
-    #[must_use]
-    pub fn is_decided_by_text(&self) -> bool {
-        self.decided_by.contains(&DecidedBy::Text)
-    }
-
     /// Returns the origin of the rule: a schema and its section, or a page of the documentation.
     #[must_use]
     pub fn source(&self) -> &'static str {

@@ -1,6 +1,5 @@
 //! Random compositions, as wide as the schema allows, and the valid texts of the other tests. None
 //! may be accepted by luck: every composition satisfies every rule of the form.
-#![allow(dead_code, reason = "each test program uses a part")]
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use model::{EnvironmentReference, Language, Sha256, UtcTime};

@@ -1,5 +1,4 @@
 //! Tests of the help: each command is in one group and has an example, and each example parses.
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use clap::{Command, CommandFactory};
 

@@ -1,7 +1,5 @@
 //! Accepted reports are those that an honest proxy can produce, and no others.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot make its case must fail")]
-
 use std::collections::BTreeMap;
 
 use policies::GrantedHost;

@@ -174,7 +174,7 @@ impl Judgement {
         }
     }
 
-    /// Returns everything as JSON: `{verdict, code?, message?, details?, crl, checks}`.
+    /// Returns everything as JSON: `{verdict, code?, message?, details?, bundle, checks}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut object = match self.refusal() {

@@ -1,5 +1,4 @@
 //! A printed standing approval reads back as it was composed.
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use model::Sha256;
 

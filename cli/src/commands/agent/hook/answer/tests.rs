@@ -1,5 +1,4 @@
 //! Answers to commands with and without standing approvals.
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use super::*;
 use crate::commands::agent::model::CodingAgent;

@@ -1,5 +1,4 @@
 //! Entries in files of every layout: added, added again, replaced, and removed byte for byte.
-#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use serde_json::{Value, json};
 
