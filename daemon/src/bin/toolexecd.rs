@@ -2,11 +2,11 @@
 //! publishes the records.
 //!
 //! SECURITY. This program parses untrusted input: requests, signatures, and the files that a tool
-//! left. It therefore runs as its own user without capabilities and without a network. An intruder in
-//! it can start runs within the launcher's limits, and can sign records and checkpoints with the
-//! host's keys. The intruder cannot run anything outside a sandbox. The daemon opens only paths from
-//! its configuration, reads hostile directories by descriptor, and bounds everything before it reads
-//! it.
+//! left. It therefore runs as its own user without capabilities and without a network. An intruder
+//! in it can start runs within the launcher's limits, and can sign records and checkpoints with
+//! the host's keys. The intruder cannot run anything outside a sandbox. The daemon opens only
+//! paths from its configuration, reads hostile directories by descriptor, and bounds everything
+//! before it reads it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
