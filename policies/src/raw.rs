@@ -124,8 +124,8 @@ pub(crate) struct RawApproval {
     pub(crate) self_approval: bool,
     /// If true, the requester must be known, by `x-requester` or a signature for that purpose.
     pub(crate) requester_required: bool,
-    /// If true, a request must name its host (`x-audience`). A request that names another host is
-    /// always refused.
+    /// If true, a request must name its host, or a label of it (`x-audience`). A request that names
+    /// another host is always refused.
     pub(crate) audience_required: bool,
     /// If true, a security key must have checked a PIN or a finger; a touch is always required.
     /// Keys in software report neither.

@@ -1,6 +1,6 @@
 """Other sandboxes, as they are commonly used.
 
-Must never: run a script outside a sandbox, or leave a sandbox running.
+Must never: run a script outside a sandbox, except in `NoWalls`, or leave a sandbox running.
 """
 import json
 import os

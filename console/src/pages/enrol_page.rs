@@ -73,9 +73,8 @@ fn line_section() -> Markup {
             h2 id="enrol-title" { "The line for allowed_signers" }
             pre id="enrol-line" tabindex="0" {}
             p {
-                "An administrator checks on another way that the line is yours, adds it to "
-                code { "/etc/toolexec/allowed_signers" } ", and reloads the daemon with "
-                code { "systemctl reload toolexecd" } "."
+                "An administrator checks by other means that the line is yours, and adds it to "
+                code { "/etc/toolexec/allowed_signers" } "."
             }
         }
     }

@@ -136,9 +136,9 @@ fn the_commands_of_the_standing_approvals_page_work() {
     let run = |block: &str| {
         let block = block.replace("/var/spool/toolexec", spool.to_str().unwrap());
         let block = block.replace("/var/lib/toolexec", state.to_str().unwrap());
-        let block = block.replace("--approver alice", "--approver alice --yes");
-        let block =
-            block.replace("revoke SA- --approver alice --yes", "revoke SA- --approver alice");
+        // Only `approve` asks a question.
+        let block = block.replace("id_ed25519 --approvers", "id_ed25519 --yes --approvers");
+        let block = block.replace("sudo -u toolexec ", "");
         let output = CliOutput::of(&mut bench.shell(&format!("set -e\n{block}")));
         output.assert_code(0);
         output.stdout
@@ -149,6 +149,9 @@ fn the_commands_of_the_standing_approvals_page_work() {
     run(commands[2]);
     service.wait_for("the record", |it| !it.records().is_empty());
     service.records()[0].assert_outcome("ok");
+    let state = service.state();
+    let keys = format!("toolexec keys show --state {} > result_keys", state.display());
+    CliOutput::of(&mut bench.shell(&keys)).assert_code(0);
     let verified = run(commands[3]);
     assert!(verified.contains("use 1 of 200"), "{verified}");
     let ended = run(commands[4]);

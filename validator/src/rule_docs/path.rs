@@ -87,7 +87,7 @@ pub(super) static PACKAGE_INSTALL: RuleDoc = RuleDoc {
     why: "An installer runs unreviewed code from the network, and its result differs from day to \
           day. A sentence that no packages are installed is welcome; the reader gets a warning and \
           decides.",
-    remedy: "Use the packages of the runtime, or provide the module as a declared input.",
+    remedy: "Name an environment that has the packages, or provide the module as a declared input.",
     examples: &[
         rejected("an installer", Command("pip install numpy")),
         rejected("through the interpreter", Command("python -m pip install numpy")),
