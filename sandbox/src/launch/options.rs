@@ -35,7 +35,6 @@ systemd or by toolexec, not by hand.
                          /var/cache/toolexec, /var/lib/toolexec/environments]
   --cgroup root|unit     Create the cgroups of sandboxes, on cgroup v2, in the group `toolexec` of
                          the root or in the delegated group of this unit [default: root]
-  --workers-waiting N    Keep N worker processes ready for the next session [default: 2]
   --sandboxes-max N      Run at most N sandboxes at one time [default: 64]
   --memory-mib-max N     Refuse commands with more memory than N MiB [default: no limit]
   --wall-sec-max N       Refuse commands with more time than N seconds [default: no limit]
@@ -64,7 +63,6 @@ pub(super) struct Options {
     pub(super) mode: LauncherMode,
     pub(super) cgroup_parent: CgroupParent,
     pub(super) mounts_allowed: Vec<PathBuf>,
-    pub(super) workers_waiting: usize,
     pub(super) max_sandboxes: usize,
     client_uid: Option<u32>,
     memory_bytes_max: u64,
@@ -85,7 +83,6 @@ impl Options {
             mode: if root { LauncherMode::System } else { LauncherMode::User },
             cgroup_parent: CgroupParent::Root,
             mounts_allowed: Vec::new(),
-            workers_waiting: 2,
             max_sandboxes: 64,
             client_uid: None,
             memory_bytes_max: u64::MAX,
@@ -138,7 +135,6 @@ impl Options {
                 self.cgroup_parent = CgroupParent::named(value).ok_or_else(wrong)?;
             }
             "--client-user" => self.client_uid = Some(uid_of(value)?),
-            "--workers-waiting" => self.workers_waiting = usize::try_from(number()?).unwrap_or(1),
             "--sandboxes-max" => self.max_sandboxes = usize::try_from(number()?).unwrap_or(1),
             "--memory-mib-max" => self.memory_bytes_max = u64::from(number()?) * 1024 * 1024,
             "--wall-sec-max" => self.wall_ms_max = u64::from(number()?) * 1000,

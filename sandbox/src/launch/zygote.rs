@@ -43,6 +43,8 @@ enum SignalRequest {
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// The delay before replacing a worker that took a session, while another one still waits.
 const RESPAWN_DELAY: Duration = Duration::from_millis(3);
+/// The workers that wait for a session while a sandbox is free.
+const WORKERS_WAITING: usize = 2;
 
 const STUCK_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// The most time that workers may take to end after they are killed.
@@ -299,7 +301,7 @@ impl Zygote<'_> {
         let (waiting, busy) =
             (self.count(WorkerSlotState::waits), self.count(WorkerSlotState::works));
         let stuck = self.slots.iter().filter(|slot| slot.pid().is_some() && slot.is_stuck());
-        waiting < self.options.workers_waiting
+        waiting < WORKERS_WAITING
             && waiting + busy < self.options.max_sandboxes
             && stuck.count() <= self.options.max_sandboxes
     }

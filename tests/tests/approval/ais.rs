@@ -96,6 +96,18 @@ fn bad_documents_and_keys_are_refused_and_nothing_is_signed() {
 }
 
 #[test]
+fn the_id_of_a_hosts_assertion_contains_its_version() {
+    let bench = Bench::new();
+    write_file(&bench, "secret", "word");
+    for (more, version) in [(&[][..], "1"), (&["--tca-version", "2"], "2")] {
+        let words = ["tca", "--operator", "did:example:operator", "--secret-file", "secret"];
+        let output = ais(&bench, &[&words[..], more].concat());
+        output.assert_code(0);
+        assert_eq!(output.json()["id"], format!("urn:tca:toolexec.run@{version}"));
+    }
+}
+
+#[test]
 fn every_command_has_help_with_an_example() {
     let bench = Bench::new();
     for act in

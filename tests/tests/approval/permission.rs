@@ -133,6 +133,12 @@ fn inputs_and_tool_requests_are_asked_about_as_json() {
     set(&bench, &file, &["--grant", TOOL, "--arguments", "as-requested"]).assert_code(0);
     from("get", &shown).assert_code(0);
     from("get", &other).assert_code(1);
+    let other = other.to_str().unwrap();
+    let withheld = run_permission(
+        &bench,
+        &["request", "--from", other, "--withhold-inputs", "--format", "json"],
+    );
+    assert_eq!(withheld.json()["data"]["toolMetaData"][TOOL]["requests"], json!(null));
     let request = bench.save(&RequestText::python("print(1)\n"));
     let path = request.path.to_str().unwrap();
     let output = run_permission(&bench, &["get", "--format", "json", "--tool-request", path]);

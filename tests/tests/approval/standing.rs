@@ -390,3 +390,43 @@ fn a_refused_use_has_a_record_that_verifies() {
     assert!(record.text.contains("inputs_bytes_max"), "{}", record.text);
     scene.verify(&record.path).assert_code(0);
 }
+
+/// A slot whose files are executed must be permitted by an option, and its sizes are bounds.
+#[test]
+fn the_bounds_of_a_slot_are_those_of_the_options() {
+    let bench = Bench::new();
+    let request = bench.save(&RequestText::python("print(1)\n"));
+    let draft = |more: &[&str]| {
+        let mut command = bench.command("toolexec");
+        command.args(["standing", "draft"]).arg(&request.path).args([
+            "--slug",
+            "sizes",
+            "--slot",
+            "code=script.py",
+            "--uses",
+            "2",
+            "--uses-per-hour",
+            "2",
+            "--days",
+            "1",
+            "--audience",
+            STANDING_HOST,
+            "--effect",
+            "It runs any script.",
+            "--format",
+            "json",
+        ]);
+        CliOutput::of(command.args(more))
+    };
+    let refused = draft(&[]);
+    refused.assert_code(2);
+    refused.assert_stderr(&["runs_code_of_inputs: true"]);
+    let sizes = ["--slot-bytes", "1000", "--inputs-bytes", "900"];
+    let output = draft(&[&sizes[..], &["--runs-code-of-inputs"]].concat());
+    output.assert_code(0);
+    let path = bench.home().join(output.json()["standing"].as_str().unwrap());
+    let text = fs::read_to_string(path).unwrap();
+    for line in ["inputs_bytes_max: 900", "bytes_max: 1000", "runs_code_of_inputs: true"] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}

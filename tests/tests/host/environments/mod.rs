@@ -7,6 +7,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+mod build_options;
 mod build_records;
 mod changes;
 mod folder_scene;

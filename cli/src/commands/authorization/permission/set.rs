@@ -17,7 +17,7 @@ use policies::permissions::{
     PERMISSION_REQUEST_BYTES_MAX, PermissionAnswer, PermissionChange, PermissionManager,
     PermissionRequestFile, PermissionTerms, ToolName,
 };
-use policies::{SIGNATURE_BYTES_MAX, SIGNATURE_FILES_MAX, SignatureFile};
+use policies::{SIGNATURE_BYTES_MAX, SignatureFile};
 use serde_json::json;
 use spool::write_new_file;
 use validator::reveal_line;
@@ -44,7 +44,7 @@ Example: toolexec permission set --request drafts/permissions/PR-….json \\
            --approvers /etc/toolexec/allowed_signers
 
 With --request it writes <request>.answer.json, signs it with --key into <answer>.sig, and records
-it. An answer is accepted if <answer>.sig (or --signature) is a signature of its bytes in namespace
+it. An answer is accepted if <answer>.sig is a signature of its bytes in namespace
 permission.tool-exec@threegate by a key of --approvers, or if its file belongs to a --uid and
 no other user may write it. Without either option your own files are accepted. A requested tool
 that is not granted is denied.
@@ -82,10 +82,6 @@ pub(crate) struct PermissionSetCommand {
     /// Write and sign the answer without recording it
     #[arg(long, requires = "request")]
     write_only: bool,
-    /// Read signatures of the answer from this file; can be repeated
-    /// [default: <answer>.sig if it exists]
-    #[arg(long, value_name = "FILE")]
-    signature: Vec<PathBuf>,
     /// Accept answers signed by keys in this file
     #[arg(long = "approvers", value_name = "FILE")]
     allowed_signers: Option<PathBuf>,
@@ -223,8 +219,8 @@ fn accept(
     let found = file.metadata().map_err(Failure::io(path))?;
     let owner = FileOwner { uid: found.uid(), mode: found.mode() };
     let bytes = read_whole(file, path)?;
-    let signatures = signatures(args, path)?;
-    let evidence = AnswerEvidence { signatures: &signatures, owner: Some(owner), now };
+    let signature = signature(path)?;
+    let evidence = AnswerEvidence { signatures: signature.as_slice(), owner: Some(owner), now };
     let accepted = rules(args)?.accept(&bytes, &evidence);
     accepted
         .map_err(|error| PermissionCommandError::Refused(format!("{}: {error}", human::name(path))))
@@ -241,16 +237,13 @@ fn read_whole(file: File, path: &Path) -> Result<Vec<u8>, Failure> {
     }
 }
 
-fn signatures(args: &PermissionSetCommand, answer: &Path) -> Result<Vec<SignatureFile>, Failure> {
-    let usual = with_suffix(answer, ".sig");
-    let there = args.signature.is_empty() && usual.symlink_metadata().is_ok();
-    let usual = if there { vec![usual] } else { Vec::new() };
-    let paths = args.signature.iter().chain(&usual);
-    let read = |path: &PathBuf| {
-        let bytes = read_document(path, SIGNATURE_BYTES_MAX)?;
-        Ok(SignatureFile { name: output::path(path), bytes })
-    };
-    paths.take(SIGNATURE_FILES_MAX).map(read).collect()
+fn signature(answer: &Path) -> Result<Option<SignatureFile>, Failure> {
+    let path = with_suffix(answer, ".sig");
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let bytes = read_document(&path, SIGNATURE_BYTES_MAX)?;
+    Ok(Some(SignatureFile { name: output::path(&path), bytes }))
 }
 
 fn rules(args: &PermissionSetCommand) -> Result<AnswerRules, Failure> {
