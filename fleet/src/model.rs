@@ -42,7 +42,7 @@ impl fmt::Display for HostName {
 impl fmt::Display for InvalidHostName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "not a host name; help: use lowercase letters, digits, `-`, `_` and `.`, beginning with \
+            "not a valid name; help: use lowercase letters, digits, `-`, `_` and `.`, beginning with \
              a letter",
         )
     }

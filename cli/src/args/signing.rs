@@ -15,8 +15,8 @@ pub(crate) struct SigningOptions {
     /// Use the SSH agent's key with this fingerprint; required if the agent holds several
     #[arg(long, value_name = "SHA256:…", requires = "agent")]
     pub(crate) fingerprint: Option<records::KeyFingerprint>,
-    /// Name the signature <file>.LABEL.sig; a label proves nothing
-    /// [default: <file>.sig, else the principal as label]
+    /// Name the signature <file>.LABEL.sig, or <file>.LABEL.reject.sig; a label proves nothing
+    /// [default: <file>.sig, else the principal as label; for a rejection, the principal]
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
 }

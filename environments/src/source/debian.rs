@@ -99,10 +99,10 @@ fn unpack(
     let open = || File::open(archive).map_err(SourceError::io(archive));
     let diff_id = sha256_of(open()?).map_err(SourceError::io(archive))?;
     let meter = UnpackMeter::new(&tools.limits);
-    let mut tree = UnpackedTree::open(into, &meter)?;
+    let mut tree = UnpackedTree::open(into, &meter).map_err(SourceError::unpack(archive))?;
     let (label, packing) = ("mmdebstrap".to_owned(), LayerPacking::Plain);
     let layer = PackedLayer { label, source: open()?, packing, diff_id };
-    Ok(unpack_layer(layer, &mut tree, &meter, progress)?)
+    unpack_layer(layer, &mut tree, &meter, progress).map_err(SourceError::unpack(archive))
 }
 
 fn sha256_of(mut file: File) -> std::io::Result<Sha256> {

@@ -20,8 +20,8 @@ pub enum SourceError {
     Missing(String),
     /// A program failed or took too long. The message ends with help.
     Program(String),
-    /// The image was refused.
-    Unpack(UnpackError),
+    /// The image in this file or directory was refused.
+    Unpack(PathBuf, UnpackError),
     /// The tree in this directory was refused.
     Tree(PathBuf, TreeError),
 }
@@ -30,6 +30,11 @@ impl SourceError {
     pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::Io(path, error)
+    }
+
+    pub(super) fn unpack(source: &Path) -> impl FnOnce(UnpackError) -> Self + use<> {
+        let source = source.to_owned();
+        move |error| Self::Unpack(source, error)
     }
 
     pub(super) fn refused(what: impl fmt::Display, help: impl fmt::Display) -> Self {
@@ -54,16 +59,10 @@ impl fmt::Display for SourceError {
                 write!(f, "{}: {error}; help: check the path and its owner", path.display())
             }
             Self::Refused(why) | Self::Missing(why) | Self::Program(why) => f.write_str(why),
-            Self::Unpack(error) => error.fmt(f),
+            Self::Unpack(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Tree(path, error) => write!(f, "{}: {error}", path.display()),
         }
     }
 }
 
 impl Error for SourceError {}
-
-impl From<UnpackError> for SourceError {
-    fn from(error: UnpackError) -> Self {
-        Self::Unpack(error)
-    }
-}

@@ -31,10 +31,11 @@ pub(super) fn build(
     let mut progress = |bytes| events(BuildEvent::Bytes(bytes));
     let facts = match kind {
         SourceKind::DockerArchive => {
-            unpack_docker_archive(source, into, &tools.limits, &mut progress)?
+            unpack_docker_archive(source, into, &tools.limits, &mut progress)
         }
-        _ => unpack_oci_layout(source, into, &tools.limits, &mut progress)?,
+        _ => unpack_oci_layout(source, into, &tools.limits, &mut progress),
     };
+    let facts = facts.map_err(SourceError::unpack(source))?;
     let mut programs = ProgramList::of_root(into)?;
     let path = match facts.path.is_empty() {
         true => PATH_WITHOUT_ONE.map(str::to_owned).to_vec(),

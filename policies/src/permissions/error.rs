@@ -6,6 +6,7 @@ use model::UtcTime;
 
 use super::finding::ToolFinding;
 use super::grant::GrantId;
+use super::model::ToolAuthorizationState;
 use super::name::{PermissionSource, ToolName};
 use super::request::PermissionRequestId;
 
@@ -83,7 +84,14 @@ impl fmt::Display for PermissionError {
                 "{tool}: was requested without inputs, so `as_requested` allows nothing; help: use \
                  --arguments any"
             ),
-            Self::Blocked(tool, found) => write!(f, "{tool}: {} ({found})", found.state()),
+            Self::Blocked(tool, found) => {
+                let command = match found.state() {
+                    ToolAuthorizationState::Denied => "revoke --denial",
+                    _ => "request",
+                };
+                let help = format!("help: run `toolexec permission {command}`");
+                write!(f, "{tool}: {} ({found}); {help}", found.state())
+            }
             Self::NoToolRequested => f.write_str("no tool is requested; help: name a tool"),
             Self::AllApproved => f.write_str(
                 "every requested tool is APPROVED already; help: call it without a new request",

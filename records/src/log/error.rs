@@ -136,9 +136,9 @@ impl fmt::Display for LogError {
             Self::Lost { log, head, entries, found } => write!(
                 f,
                 "{}: this log had {entries} entries and {found}; help: restore it, or name a \
-                 daemon's log with --config, or with --spool and --log-key; if the log is lost, \
-                 remove {} to start a new one, which verifiers of this log will reject as a \
-                 forgery",
+                 daemon's log: with --spool and --log-key for `toolexec log`, with --config for \
+                 `toolexec keys`; if the log is lost, remove {} to start a new one, which \
+                 verifiers of this log will reject as a forgery",
                 log.display(),
                 head.display()
             ),

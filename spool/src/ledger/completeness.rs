@@ -123,7 +123,7 @@ pub fn check_ledger(places: &SpoolPaths, was_begun: WasBegun<'_>) -> Result<(), 
     let shown_by = places.trace_of_ledger()?;
     let path = places.state.join("ledger");
     let head = places.state.join(HEAD_FILE);
-    if !path.exists() {
+    if !path.try_exists().map_err(SpoolError::io(&path, "look up"))? {
         let kept = head.exists().then_some(head);
         let fault = |shown_by| SpoolError::ledger(&path, LedgerFault::Missing { shown_by });
         return kept.or(shown_by).map_or(Ok(()), |shown_by| Err(fault(shown_by)));

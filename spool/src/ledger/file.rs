@@ -59,7 +59,7 @@ impl Ledger {
         head: &Path,
         shown_by: Option<PathBuf>,
     ) -> Result<Self, SpoolError> {
-        if !path.exists() {
+        if !path.try_exists().map_err(SpoolError::io(path, "look up"))? {
             let kept = head.exists().then(|| head.to_owned());
             if let Some(shown_by) = kept.or(shown_by) {
                 return Err(SpoolError::ledger(path, LedgerFault::Missing { shown_by }));

@@ -251,6 +251,15 @@ fn a_ledger_that_was_removed_or_cut_or_replaced_is_not_gone_on_with() {
     open(&dir.path());
 }
 
+/// As in a state directory that the user may not enter.
+#[test]
+fn a_ledger_that_cannot_be_looked_up_is_not_taken_for_missing() {
+    let dir = LedgerTestDir::new("ledger-hidden");
+    std::os::unix::fs::symlink("ledger", dir.path()).unwrap();
+    let opened = Ledger::open(&dir.path(), &dir.0.join(HEAD_FILE), Some(dir.0.join("log")));
+    assert!(matches!(opened, Err(SpoolError::Io { act: "look up", .. })), "{:?}", opened.err());
+}
+
 #[test]
 fn what_a_crash_leaves_of_ledger_and_head_is_gone_on_with() {
     let dir = LedgerTestDir::new("ledger-crash");

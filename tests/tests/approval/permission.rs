@@ -219,6 +219,9 @@ fn what_is_not_an_answer_changes_nothing() {
     set(&bench, &file, &["--grant", "b"]).assert_code(2);
     set(&bench, &file, &[]).assert_code(2);
     set(&bench, &file, &["--grant", "a", "--write-only"]).assert_code(0);
+    let again = set(&bench, &file, &["--grant", "a"]);
+    again.assert_code(2);
+    again.assert_stderr(&["file already exists"]);
     let answer = PathBuf::from(format!("{}.answer.json", file.display()));
     let good = fs::read_to_string(&answer).unwrap();
     let refused = |text: &str| {

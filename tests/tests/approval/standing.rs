@@ -395,7 +395,8 @@ fn a_refused_use_has_a_record_that_verifies() {
 #[test]
 fn the_bounds_of_a_slot_are_those_of_the_options() {
     let bench = Bench::new();
-    let request = bench.save(&RequestText::python("print(1)\n"));
+    let request = RequestText::python("print(1)\n").command("python /in/script.py");
+    let request = bench.save(&request.edit("Risk level: low", "Risk level: medium"));
     let draft = |more: &[&str]| {
         let mut command = bench.command("toolexec");
         command.args(["standing", "draft"]).arg(&request.path).args([
@@ -409,6 +410,8 @@ fn the_bounds_of_a_slot_are_those_of_the_options() {
             "2",
             "--days",
             "1",
+            "--agent",
+            "core",
             "--audience",
             STANDING_HOST,
             "--effect",

@@ -26,11 +26,11 @@ Signs the bytes as they are, in namespace reject.tool-exec@threegate, into
 <file>.<principal>.reject.sig. Submit it with `toolexec submit`. One valid rejection is final for
 these bytes; a changed or filled-in text is a different text. The request may be incomplete. The
 reason is for people: it is written to <file>.<principal>.reject.txt, which is not signed, not
-submitted, and read by no program.
+submitted, and read by no program. The daemon checks whether the key may reject.
 A standing approval, SA-….md, is rejected in the same way. If it is already admitted, its submitted
 rejection revokes it.
-Exit status: 0 signed; 2 the key may not reject, or the file of the signature exists; 3 usage or
-internal error.
+Exit status: 0 signed; 2 no usable key, or the file of the signature exists; 3 usage or internal
+error.
 With --format json, the last line of stdout is one object: {\"request\",\"sha256\",\"signature\",
 \"principal\",\"fingerprint\",\"reason\"}.")]
 pub(crate) struct RejectCommand {

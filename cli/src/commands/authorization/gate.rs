@@ -29,10 +29,10 @@ Answers an event of the AANA Agent Action Contract v1 with accept, ask, defer or
 policy and executes nothing. Stdout is one object: {\"contract_version\",\"tool_name\",\"tool_category\",
 \"authorization_state\",\"risk_domain\",\"gate_decision\",\"recommended_action\",\"candidate_gate\",
 \"aana_route\",\"runtime_recommended_route\",\"aix\",\"hard_blockers\",\"reasons\",\"evidence_ref_count\",
-\"evidence_integrity\",\"authorization_report\",\"validation_errors\"}. Execute only if gate_decision is
-pass. With --format jsonl, there is exactly one object for every line, in order. A line that is not
-an event of at most 1 MiB is refused with schema_validation_failed. docs/gate.md explains every
-field.
+\"evidence_integrity\",\"authorization_report\",\"validation_errors\"}. An event without such errors
+has no validation_errors. Execute only if gate_decision is pass. With --format jsonl, there is
+exactly one object for every line, in order. A line that is not an event of at most 1 MiB is
+refused with schema_validation_failed. docs/gate.md explains every field.
 Exit status: 0 every gate_decision is pass; 1 at least one is not; 3 the file cannot be read, or a
 usage error.")]
 pub(crate) struct GateCommand {

@@ -42,11 +42,11 @@ impl From<SourceError> for EnvironmentCommandError {
             SourceError::Io(path, error) => Self::Failed(Failure::Io(path, error)),
             SourceError::Missing(why) => Self::Failed(Failure::Message(why)),
             SourceError::Program(why) => Self::ProgramFailed(why),
-            SourceError::Unpack(UnpackError::Io { .. })
+            SourceError::Unpack(_, UnpackError::Io { .. })
             | SourceError::Tree(_, TreeError::Io { .. }) => {
                 Self::Failed(Failure::Message(error.to_string()))
             }
-            SourceError::Refused(_) | SourceError::Unpack(_) | SourceError::Tree(..) => {
+            SourceError::Refused(_) | SourceError::Unpack(..) | SourceError::Tree(..) => {
                 Self::Refused(error.to_string())
             }
         }

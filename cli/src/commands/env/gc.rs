@@ -29,12 +29,14 @@ pub(crate) struct EnvironmentGcCommand {
 }
 
 pub(super) fn gc(args: &EnvironmentGcCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = args.store.open()?;
-    let SweptFiles { drafts, files, bytes } = store.sweep()?;
+    let SweptFiles { drafts, files, bytes } = match args.store.open_if_any()? {
+        Some(store) => store.sweep()?,
+        None => SweptFiles { drafts: 0, files: 0, bytes: 0 },
+    };
     match args.format {
         Format::Human => output::line(format_args!(
             "{}: removed {} and {}, {}",
-            store.path().display(),
+            args.store.path()?.display(),
             count(drafts, "draft", "drafts"),
             count(files, "unused file", "unused files"),
             size(bytes)

@@ -38,14 +38,20 @@ pub(crate) struct EnvironmentVerifyCommand {
 type SelectedEnvironment = (Sha256, Option<Environment>);
 
 pub(super) fn verify(args: &EnvironmentVerifyCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = args.store.open()?;
-    let selected = selected(&store, &args.names)?;
+    let store = match args.names.is_empty() {
+        true => args.store.open_if_any()?,
+        false => Some(args.store.open()?),
+    };
     let mut all_good = true;
-    for environment in &selected {
-        all_good &= verify_one(&store, environment, args.format)?;
+    let mut found = 0;
+    if let Some(store) = &store {
+        for environment in &selected(store, &args.names)? {
+            all_good &= verify_one(store, environment, args.format)?;
+            found += 1;
+        }
     }
-    if selected.is_empty() && args.format == Format::Human {
-        output::line(format_args!("{}: no environments", store.path().display()))?;
+    if found == 0 && args.format == Format::Human {
+        output::line(format_args!("{}: no environments", args.store.path()?.display()))?;
     }
     Ok(if all_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

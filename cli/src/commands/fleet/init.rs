@@ -31,10 +31,10 @@ pub(crate) struct FleetInitCommand {
     /// Name the fleet
     #[arg(long, value_name = "NAME", value_parser = HostName::parse)]
     name: HostName,
-    /// Print the SQL for a host with this name [default: host-a]
+    /// Print the SQL for a host with this name; can be repeated [default: host-a]
     #[arg(long = "host", value_name = "NAME", value_parser = HostName::parse)]
     hosts: Vec<HostName>,
-    /// Print the SQL for a submitter with this role [default: submitter]
+    /// Print the SQL for a submitter with this role; can be repeated [default: submitter]
     #[arg(long = "submitter", value_name = "ROLE", value_parser = HostName::parse)]
     submitters: Vec<HostName>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The options of `env build` that differ from what the source alone says.
+//! The options of `env build`, a source that cannot be built, and a home without environments.
 
 use std::fs;
 use std::process::Command;
@@ -39,4 +39,22 @@ fn a_program_that_takes_too_long_is_ended() {
     output.assert_stderr(&["ended after 1 seconds"]);
     let store = bench.state().join("environments");
     assert!(list(&store).iter().all(|name| !name.starts_with("sha256-")), "{:?}", list(&store));
+}
+
+#[test]
+fn a_damaged_image_is_named() {
+    let bench = Bench::new();
+    fs::write(bench.home().join("image.tar"), [0; 10240]).unwrap();
+    let output = CliOutput::of(build(&bench).arg("image.tar"));
+    output.assert_code(2);
+    output.assert_stderr(&["image.tar: `manifest.json`: "]);
+}
+
+#[test]
+fn a_home_without_environments_is_no_error() {
+    let bench = Bench::new();
+    for (words, code) in [(&["verify"][..], 0), (&["gc"], 0), (&["verify", "charts"], 3)] {
+        let output = CliOutput::of(bench.command("toolexec").arg("env").args(words));
+        output.assert_code(code);
+    }
 }

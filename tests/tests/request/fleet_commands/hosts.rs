@@ -41,7 +41,7 @@ fn init_prints_what_each_role_needs() {
     assert_eq!(object["sql"], json!(expected));
     let output = fleet.run(&["fleet", "init", "--database", URL, "--name", "Farm\""]);
     output.assert_code(3);
-    output.assert_stderr(&["not a host name"]);
+    output.assert_stderr(&["not a valid name"]);
 }
 
 #[test]

@@ -23,9 +23,10 @@ use crate::failure::with_help;
 #[command(after_help = "\
 Example: toolexec ais verify TR-….ais.json --trust trust.yaml --rules rules.yaml --request TR-….md
 
-Prints {\"verdict\",\"code\",\"message\",\"details\",\"bundle\",\"checks\"}. The verdict is `accept`; `refuse`
-with the code of the first rule that refuses; or `unbound` if no rule refuses and no request was
-given. No nonce is used up.
+Prints {\"verdict\",\"bundle\",\"checks\"}, and for a refusal also \"code\", \"message\" and \"details\".
+An invalid bundle has neither \"bundle\" nor \"checks\". The verdict is `accept`; `refuse` with
+the code of the first rule that refuses; or `unbound` if no rule refuses and no request was given.
+No nonce is used up.
 Exit status: 0 no rule refuses; 1 a rule refuses; 2 invalid bundle; 3 usage or internal error.")]
 pub(crate) struct AisVerifyCommand {
     /// Check this bundle: {uia, apa, apr, tca, ibe, crl?, sca?}

@@ -22,8 +22,8 @@ Example: toolexec permission get --agent core --subject wf-1 toolexec.run.python
          toolexec permission get --from question.json --spend
 
 question.json is {\"source\": {\"name\": \"core\", \"subject\": \"wf-1\", \"accesscontrol\": null}, \"tools\":
-{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. The command is
-read-only and uses up nothing, except with --spend.
+{\"toolexec.run.python\": {\"requests\": [{\"input\": {\"argv\": [\"python\", \"a.py\"]}}]}}}. The command
+changes no permission and uses up nothing, except with --spend. It makes a missing store.
 Exit status: 0 every tool is APPROVED; 1 at least one is not; 2 invalid question; 3 the store
 cannot be read, or a usage error.
 With --format json, stdout is one object: {\"source\",\"states\",\"reasons\",\"spent\",\"traceparent\"}.

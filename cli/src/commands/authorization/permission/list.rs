@@ -21,7 +21,8 @@ use crate::{clock, output};
 Example: toolexec permission list --agent core --subject wf-1
 
 With --format json, each line of stdout is one object: {\"source\",\"tool\",\"state\",\"denied\",\"grants\"}
-or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, an entry of the trail.")]
+or {\"waiting\",\"source\",\"tools\",\"expires_utc\"}; with --trail, a line of the trail: {\"begun\"} first,
+then {\"entry\"}.")]
 pub(crate) struct PermissionListCommand {
     #[command(flatten)]
     source: SourceOptions,

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
 use std::io::Read;
+use std::num::NonZeroU32;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -68,8 +69,8 @@ pub(crate) struct PermissionSetCommand {
     #[arg(long, value_name = "TEXT", requires = "request")]
     commentary: Option<String>,
     /// Limit each grant to this number of calls [default: unlimited]
-    #[arg(long, value_name = "N", requires = "grant")]
-    uses: Option<std::num::NonZeroU32>,
+    #[arg(long, value_name = "N", requires = "grant", value_parser = clap::value_parser!(u32).range(1..))]
+    uses: Option<u32>,
     /// End each grant at this time, YYYY-MM-DDTHH:MM:SSZ [default: when the workflow is cleaned up]
     #[arg(long, value_name = "UTC", requires = "grant")]
     expires: Option<UtcTime>,
@@ -166,7 +167,7 @@ fn write_answer(
         return Err(refuse(format!("tool `{other}` was not requested; help: remove it")));
     }
     let limits = GrantLimits {
-        uses: args.uses,
+        uses: args.uses.and_then(NonZeroU32::new),
         expires_utc: args.expires,
         arguments: match args.arguments {
             GrantArgumentsOption::Any => CoveredInputs::Any,
@@ -195,6 +196,12 @@ fn write_answer(
             Err(SignerError::Failed(failure)) => return Err(failure.into()),
         },
     };
+    if path.symlink_metadata().is_ok() {
+        return Err(PermissionCommandError::Refused(format!(
+            "{}: file already exists; help: record it with `toolexec permission set`, or remove it",
+            human::name(&path)
+        )));
+    }
     write_new_file(&path, &bytes)?;
     // A umask may let the group write, and then an unsigned answer would be rejected.
     std::fs::set_permissions(&path, Permissions::from_mode(0o644)).map_err(Failure::io(&path))?;

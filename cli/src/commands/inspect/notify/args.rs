@@ -14,6 +14,7 @@ Example: toolexec notify --to-file notify.url --form ntfy --state notify.state -
 Runs until it is ended, and sends one POST for each event: a draft that waits (waits), a held
 request (held), a new result (ends), and a daemon that admits nothing (stopped). The first start
 announces what waits now, and no old result. With --state, a restart announces no event again.
+A draft that changed less than two seconds ago is left for the next scan.
 The json form is one line: {\"event\",\"request_id\",\"outcome\",\"risk_class\",\"sha256\",\"words\",\"at_utc\",
 \"host\"}, where event is draft, held, ended or admission_stopped; absent facts are left out. Nothing
 in it is verified. Without --with-text, no text of a request leaves this host.

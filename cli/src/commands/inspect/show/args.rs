@@ -33,7 +33,7 @@ apply`. On a terminal, control characters are shown by number. Exit status: 0 pr
 changes; 1 not verified, or no key is known; 2 no such request, or no patch; 3 as above.
 
 --fleet shows a request by its complete id as the database states it, and fetches its record:
-  toolexec show TR-20260209-160501Z-python-stats --fleet postgres://alice@db/toolexec --out out"
+  toolexec show TR-20260209-160501Z-python-stats --fleet postgres://alice@db/toolexec --out ."
 )]
 pub(crate) struct ShowCommand {
     /// Show this request, result, or result directory
@@ -55,7 +55,7 @@ pub(crate) struct ShowCommand {
     pub(super) fleet: FleetOption,
     #[command(flatten)]
     pub(super) store: FleetStoreOption,
-    /// Keep the fetched result below this directory [default: not kept]
+    /// Keep the fetched result below this existing directory [default: not kept]
     #[arg(long, value_name = "DIR", requires = "fleet")]
     pub(super) out: Option<PathBuf>,
     /// Print in this format

@@ -23,7 +23,7 @@ pub(crate) struct LogOptions {
     pub(super) spool: Option<PathBuf>,
     #[command(flatten)]
     pub(super) state: StateOption,
-    /// Verify the log with this public key, `log.pub` of its host
+    /// Verify the log with this public key, `log.pub` of its host; required with --log and --spool
     /// [default: that of the state directory]
     #[arg(long, value_name = "FILE")]
     pub(super) log_key: Option<PathBuf>,
@@ -170,8 +170,8 @@ fn own_keys(file: &Path) -> Result<Vec<PublicLogKey>, LogCommandError> {
     match read_file(file, KEYS_BYTES_MAX) {
         Err(Failure::Io(path, error)) if error.kind() == ErrorKind::NotFound => {
             Err(LogCommandError::from(format!(
-                "{}: no key of a log; help: name its state with --state, or a log with --log and \
-                 its key with --log-key",
+                "{}: no key of a log; help: make it with `toolexec keys init`, or name another \
+                 state with --state",
                 path.display()
             )))
         }

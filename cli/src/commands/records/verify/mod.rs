@@ -71,7 +71,10 @@ pub(super) fn verified(
     match verify_directory(dir, allowed_signers, state)? {
         Ok(verified) => Ok(Some(verified)),
         Err(faults) => {
-            output::note(format_args!("{}: does not verify", dir.display()));
+            output::note(format_args!(
+                "{}: does not verify; help: use an unchanged copy of the result",
+                dir.display()
+            ));
             faults.iter().for_each(output::note);
             if faults.iter().any(names_unknown_key) {
                 output::note(

@@ -35,7 +35,8 @@ its parameters, the inputs and lower limits. No person signs the request. A draf
 bound is reported and not written.
 Exit status: 0 written; 2 it would be refused; 3 usage or internal error.
 With --format json, the last line of stdout is one object: {\"request\",\"request_id\",\"sha256\",
-\"intent_sha256\",\"inputs\",\"violations\"}. `request` is null if nothing was written."
+\"intent_sha256\",\"inputs\",\"violations\"}. If the draft would be refused, it is {\"request\",
+\"request_id\",\"violations\"}, and `request` is null."
 )]
 pub(crate) struct DraftCommand {
     /// State why the run is needed, in one sentence

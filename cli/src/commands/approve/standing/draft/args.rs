@@ -31,7 +31,8 @@ that is one input, a word `/in/<name>` becomes the file of the slot.
 Exit status: 0 written; 2 the request or the standing approval would be refused; 3 usage or
 internal error.
 With --format json, the last line of stdout is one object: {\"standing\",\"standing_id\",\"sha256\",
-\"violations\"}. `standing` is null if nothing was written.")]
+\"violations\"}. If the standing approval would be refused, `standing` and `sha256` are null. If the
+request, a parameter or a slot is refused, no object is printed.")]
 pub(crate) struct StandingDraftCommand {
     /// Take the bounds from this request, a Markdown file
     #[arg(value_name = "REQUEST.md")]

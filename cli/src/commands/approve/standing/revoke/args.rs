@@ -17,8 +17,8 @@ approval needs another id. Runs that have begun continue; `toolexec cancel` ends
 The document is the named file, or the stored one of --state, or the one that the daemon publishes
 in the spool. Without a spool, the embedded state is changed directly.
 The reason is for people: it is printed, not signed and not submitted.
-Exit status: 0 submitted or revoked; 2 not found, revoked before in the embedded state, or the key
-may not sign; 3 usage or internal error.
+Exit status: 0 submitted or revoked; 2 not found, revoked before in the embedded state, or no
+usable key; 3 usage or internal error.
 With --format json, stdout is one object: {\"standing_id\",\"reference\",\"submitted\",
 \"principal\",\"fingerprint\",\"reason\"}. `submitted` is null if the embedded state was changed.")]
 pub(crate) struct StandingRevokeCommand {

@@ -57,7 +57,8 @@ pub(super) fn revoke_embedded(
     check_embedded(state)?;
     let (reference, now) = (approval.reference(), clock::now());
     let refused = |why: &str| {
-        StandingCommandError::Refused(format!("{reference}: {why} in {}", state.display()))
+        let help = "help: list them with `toolexec standing list`";
+        StandingCommandError::Refused(format!("{reference}: {why} in {}; {help}", state.display()))
     };
     let Some(mut stored) = read_stored_standing(state, &reference, now)? else {
         return Err(refused("is not stored"));
