@@ -33,8 +33,8 @@ pub(in crate::commands) fn show(args: &ShowCommand) -> Result<ExitCode, Failure>
     let Some(one) = find(args)? else {
         let (id, place) = (escape_line(&args.id), args.place.path()?);
         output::note(format_args!(
-            "{id}: no such request or result in {}; help: list them with `toolexec list{}`, and type \
-             at least 3 characters",
+            "{id}: no such request or result in {}; help: list them with `toolexec list{}`; a part \
+             of an id has at least 3 characters",
             place.display(),
             args.place.option(),
         ));
