@@ -11,7 +11,7 @@ use serde_json::json;
 use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{Bench, RequestText};
 
-use super::exchange::{connect, post};
+use super::exchange::{connect, get, post};
 use super::scene::ConsoleScene;
 
 /// A page must be taken within this time.
@@ -22,8 +22,8 @@ const REQUESTS_TIME: Duration = Duration::from_secs(60);
 const QUOTES: usize = 250 * 1024;
 /// More than the console makes at once.
 const SLOW_PAGES: usize = 100;
-/// The largest input that a page hashes.
-const INPUT_BYTES: u64 = 256 << 20;
+/// The largest input that a page hashes beside a script.
+const INPUT_BYTES: u64 = (256 << 20) - 1024;
 
 /// Reads to the end. Returns the number of bytes.
 fn count_rest(stream: &mut impl Read) -> usize {
@@ -113,6 +113,8 @@ fn slow_pages_delay_no_signature() {
     let input = scene.service.path(&format!("drafts/{slow}.inputs/data.bin"));
     File::options().write(true).open(input).unwrap().set_len(INPUT_BYTES).unwrap();
     let id = scene.draft_that_prints("signed").id;
+    let page = get(port, &format!("/requests/{slow}")).body;
+    assert!(page.contains(&format!("{INPUT_BYTES} bytes with another digest")), "{page}");
     let request = format!("GET /requests/{slow} HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n");
     let pages: Vec<TcpStream> = (0..SLOW_PAGES)
         .map(|_| {
