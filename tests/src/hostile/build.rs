@@ -1,9 +1,11 @@
 //! The compiled cases, in a directory that a sandbox may mount and every user can read.
 
 use std::fs::{self, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{HostileCase, two_at_a_time};
 use crate::bench::CliOutput;
@@ -19,8 +21,13 @@ impl CaseDirectory {
     /// Creates the directory. Returns `None` if the user may not write to `/opt`.
     #[must_use]
     pub fn new() -> Option<Self> {
-        let path = PathBuf::from(format!("/opt/toolexec-hostile-{}", std::process::id()));
-        fs::create_dir(&path).ok()?;
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = PathBuf::from(format!("/opt/toolexec-hostile-{}-{number}", std::process::id()));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return None,
+            created => created.unwrap(),
+        }
         fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         Some(Self(path))
     }
