@@ -2,6 +2,7 @@
 //! The only text from a tool in these files is its name, which is skipped.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
@@ -121,18 +122,26 @@ pub(super) fn nonresident_memory(proc_dir: &OwnedFd) -> io::Result<NonresidentMe
 /// More than 30,000 sockets.
 const SOCKETS_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Lists the sockets (`unix`, `tcp`, `tcp6`) in init's network, the tool's; empty if unsupported.
+/// Lists the sockets (`unix`, `tcp`, `tcp6`) of the tool's network; empty if the kernel has none of
+/// the kind. A process of the tool is asked: without privileges, `hidepid` hides init.
 pub(super) fn sockets(proc_dir: &OwnedFd, name: &str) -> io::Result<String> {
-    let path = format!("1/net/{name}");
-    let file = match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
-        Ok(file) => std::fs::File::from(file),
-        Err(Errno::NOENT | Errno::SRCH) => return Ok(String::new()),
-        Err(errno) => return Err(errno.into()),
-    };
+    for pid in pids(proc_dir)? {
+        let path = format!("{pid}/net/{name}");
+        match openat(proc_dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(file) => return read_sockets(file.into(), name),
+            // It has ended.
+            Err(Errno::NOENT | Errno::SRCH) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(String::new())
+}
+
+fn read_sockets(file: File, name: &str) -> io::Result<String> {
     let mut list = Vec::new();
     file.take(SOCKETS_BYTES_MAX).read_to_end(&mut list)?;
     if u64::try_from(list.len()) == Ok(SOCKETS_BYTES_MAX) {
-        return Err(io::Error::other(format!("/proc/1/net/{name}: too many sockets")));
+        return Err(io::Error::other(format!("net/{name}: too many sockets")));
     }
     Ok(String::from_utf8_lossy(&list).into_owned())
 }
