@@ -73,6 +73,8 @@ pub(super) struct SignedActions {
     pub(super) marks: Option<SignedActionMarks>,
     /// The stems of actions that wait for a momentary error to end, the last attempt last.
     pub(super) waiting: Vec<String>,
+    /// The last look ended at its time limit, with actions left.
+    pub(super) is_behind: bool,
     started: UtcTime,
     /// The time of the last order of each request.
     last_orders: BTreeMap<ActionTarget, UtcTime>,
@@ -86,6 +88,7 @@ impl SignedActions {
             reported: None,
             marks: None,
             waiting: Vec::new(),
+            is_behind: false,
             started,
             last_orders: BTreeMap::new(),
         }

@@ -19,7 +19,7 @@ use crate::rules::DaemonRules;
 use crate::state::TrustRenewal;
 use crate::system;
 
-/// No action is begun in a look that has lasted longer: the next look finds the newest first.
+/// No action is begun in a look that has lasted longer: the next look begins with the newest.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(50);
 /// An action waits no longer for a momentary error to end, which others may cause on purpose. No
 /// approval is taken later than this.
@@ -78,17 +78,23 @@ impl DraftThread {
         self.answer_actions(actions, &rules)
     }
 
-    /// Answers each action, unless it waits. Returns the first error of all.
+    /// Answers each action in the order of their delivery, unless it waits. After a look that was
+    /// too long the newest is first, so that a flood delays no later action. Returns the first
+    /// error of all.
     fn answer_actions(
         &mut self,
         mut actions: Vec<DeliveredAction>,
         rules: &DaemonRules,
     ) -> Result<(), SpoolError> {
         self.signed.waiting.retain(|stem| actions.iter().any(|it| it.stem == *stem));
+        if std::mem::take(&mut self.signed.is_behind) {
+            actions.reverse();
+        }
         actions.sort_by_key(|action| self.signed.rank(&action.stem));
         let (begun, mut refusals, mut failure) = (Instant::now(), Vec::new(), None);
         for DeliveredAction { stem, delivered, content } in actions {
             if self.signals.is_stopped() || begun.elapsed() > LOOK_TIME_MAX {
+                self.signed.is_behind = true;
                 self.look_again_in(Duration::ZERO);
                 break;
             }

@@ -12,10 +12,21 @@ use super::orders::next_second;
 use super::{NOTHING, PlacedDraft, REJECT, SignedActionScene};
 
 const PYTHON: &str = "/usr/bin/python3";
-/// Holds a lease on a file: opening the file without waiting fails with EAGAIN meanwhile.
-const LEASE: &str = "import fcntl, os, signal, sys, time
+/// Holds a lease on a file: opening the file without waiting fails with EAGAIN meanwhile. The
+/// daemon may have the file open for a moment.
+const LEASE: &str = "import errno, fcntl, os, signal, sys, time
 signal.signal(signal.SIGIO, signal.SIG_IGN)
-fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+file, end = os.open(sys.argv[1], os.O_RDWR), time.monotonic() + 30
+while True:
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+        break
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            sys.exit(print('EINVAL', flush=True))
+        if error.errno != errno.EAGAIN or time.monotonic() > end:
+            raise
+        time.sleep(0.01)
 print('held', flush=True)
 time.sleep(60)
 ";
@@ -49,6 +60,7 @@ impl LeaseHolder {
         let mut holder = Self(command.spawn().unwrap());
         let mut line = String::new();
         BufReader::new(holder.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(["held\n", "EINVAL\n"].contains(&line.as_str()), "the holder ended: {line:?}");
         (line == "held\n").then_some(holder)
     }
 }
