@@ -11,7 +11,7 @@ use policies::Policy;
 use sandbox::client::LauncherAddress;
 
 use super::model::ProbeContext;
-use super::own_launcher::with_own_launcher;
+use super::own_launcher::{usable_launcher, with_own_launcher};
 use crate::commands::host::doctor::host::model::{
     BackendReading, DoctorSubject, DoctorUser, ProgramReading, SandboxProbe,
 };
@@ -24,8 +24,7 @@ pub(super) fn probe(
     let Some(policy) = host.policy.as_ref().filter(|it| it.backends().next().is_some()) else {
         return Vec::new();
     };
-    let launcher = programs.iter().find(|program| program.name == "toolexec-launch");
-    let launcher = launcher.and_then(|program| program.found.clone().ok());
+    let launcher = usable_launcher(programs);
     match &host.subject {
         DoctorSubject::Embedded { state } => with_own(launcher, policy, state),
         DoctorSubject::Service { config, .. } => match Config::read(config) {

@@ -6,6 +6,19 @@ use std::path::{Path, PathBuf};
 
 use sandbox::client::{LauncherAddress, LauncherProgram};
 
+use crate::commands::host::doctor::host::model::ProgramReading;
+
+const OWN_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns the launcher of this version, which no other user could have replaced.
+pub(super) fn usable_launcher(programs: &[ProgramReading]) -> Option<PathBuf> {
+    let launcher = programs.iter().find(|program| program.name == "toolexec-launch")?;
+    match (&launcher.found, &launcher.version) {
+        (Ok(path), Ok(version)) if version == OWN_VERSION => Some(path.clone()),
+        _ => None,
+    }
+}
+
 /// Probes with a launcher that this program starts.
 ///
 /// # Errors

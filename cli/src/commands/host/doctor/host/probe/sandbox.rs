@@ -16,24 +16,18 @@ use sandbox::report::Confinement;
 use serde_json::Value;
 
 use super::model::ProbeContext;
-use super::own_launcher::with_own_launcher;
+use super::own_launcher::{usable_launcher, with_own_launcher};
 use crate::commands::host::doctor::host::finding::Topic;
 use crate::commands::host::doctor::host::model::{
     DoctorSubject, DoctorUser, ProgramReading, SandboxProbe,
 };
-
-const OWN: &str = env!("CARGO_PKG_VERSION");
 
 pub(super) fn start_test_sandbox(
     host: &ProbeContext,
     looker: DoctorUser,
     programs: &[ProgramReading],
 ) -> SandboxProbe {
-    let launcher = programs.iter().find(|program| program.name == "toolexec-launch");
-    let launcher = match launcher.map(|program| (&program.found, &program.version)) {
-        Some((Ok(path), Ok(version))) if version == OWN => Some(path.clone()),
-        _ => None,
-    };
+    let launcher = usable_launcher(programs);
     match &host.subject {
         DoctorSubject::Embedded { state } => match (launcher, &host.policy) {
             (Some(launcher), Some(policy)) => probe_launcher(launcher, policy, state),
