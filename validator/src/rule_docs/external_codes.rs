@@ -69,8 +69,8 @@ pub(super) static FILE_KIND: RuleDoc = RuleDoc {
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
     source: "docs/spool.md",
-    why: "A link, a pipe or a device can change between two accesses. Only a regular file with one \
-          link keeps the content that was hashed.",
+    why: "A link, a pipe or a device can change between two accesses. Only a regular file keeps the \
+          content that was hashed. A request or a signature must also have no hard link.",
     remedy: "Put a copy of the file there.",
     examples: &[
         rejected("a symbolic link", Situation("The request is a link to a file in a user's home.")),
