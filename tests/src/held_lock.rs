@@ -39,7 +39,7 @@ if done_within(0.5, lambda: libc.pwrite(file, address, 1, 0)):
     sys.exit("a write from the page ends")
 if done_within(0.5, lambda: os.lseek(os.open(sys.argv[1], os.O_RDONLY), 0, os.SEEK_HOLE)):
     sys.exit("a write holds no lock on this file system")
-if not done_within(0.5, lambda: os.pread(os.open(sys.argv[1], os.O_RDONLY), 1, 0)):
+if not done_within(10, lambda: os.pread(os.open(sys.argv[1], os.O_RDONLY), 1, 0)):
     sys.exit("a read waits for a write on this file system")
 print("held", flush=True)
 for line in sys.stdin:

@@ -84,11 +84,23 @@ impl Drop for ScratchDir {
     }
 }
 
+/// The messages of mount(8) without the right to mount. AppArmor causes the last one.
+const NO_MOUNT_RIGHT: [&str; 5] = [
+    "must be superuser",
+    "only root can",
+    "permission denied",
+    "Operation not permitted",
+    "cannot mount none read-only",
+];
+
 /// A small tmpfs, unmounted when dropped.
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
     /// Mounts a tmpfs of `kib` KiB on a directory. Returns `None` if this host does not allow it.
+    ///
+    /// # Panics
+    /// Panics if the mount fails for another reason.
     #[must_use]
     pub fn mount(path: &Path, kib: u32) -> Option<Self> {
         Self::mounted(path, &format!("size={kib}k,mode=755"))
@@ -101,9 +113,16 @@ impl SmallDisk {
     }
 
     fn mounted(path: &Path, options: &str) -> Option<Self> {
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", options, "none"]).arg(path).output();
-        mounted.is_ok_and(|output| output.status.success()).then(|| Self(path.to_owned()))
+        let mut mount = Command::new("mount");
+        mount.env("LC_ALL", "C").args(["-t", "tmpfs", "-o", options, "none"]).arg(path);
+        let output = mount.output().unwrap();
+        if output.status.success() {
+            return Some(Self(path.to_owned()));
+        }
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let denied = NO_MOUNT_RIGHT.iter().any(|message| stderr.contains(message));
+        assert!(denied, "no tmpfs on {}: {stderr}", path.display());
+        None
     }
 
     /// Remounts the file system with `kib` KiB.

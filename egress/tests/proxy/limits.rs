@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use egress::frame::{EgressRefusalReason, ServeOrder};
 
-use crate::servers::{HELLO, TestIdentity, TestServer, five, http, sink, tls_echo};
+use crate::servers::{
+    HELLO, TestIdentity, TestServer, UnvisitedServer, five, http, sink, tls_echo,
+};
 use crate::support::{
     HostsFile, ProxyRun, arguments, assert_gone, eventually, get, order, reasons, rest, rule,
 };
@@ -221,7 +223,7 @@ fn a_half_closed_tunnel_is_closed_sooner() {
 
 #[test]
 fn a_head_that_is_too_big_is_refused() {
-    let server = http(HELLO);
+    let server = UnvisitedServer::new();
     let run = limited(one(server.port), "2000", "5000");
     let port = server.port;
     let big =
@@ -233,7 +235,7 @@ fn a_head_that_is_too_big_is_refused() {
     assert!(run.ask(&long).starts_with("HTTP/1.1 4"));
     let report = run.close();
     assert_eq!(reasons(&report), [(EgressRefusalReason::HeadTooBig, 3)]);
-    assert!(server.unvisited());
+    assert!(server.is_unvisited());
 }
 
 #[test]

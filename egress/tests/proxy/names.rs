@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use egress::frame::{EgressRefusalReason, ServeOrder};
 
-use crate::servers::{HELLO, http, name_server};
+use crate::servers::{HELLO, UnvisitedServer, http, name_server};
 use crate::support::{
     HostsFile, LOOPBACK, ProxyRun, arguments, assert_refused, get, order, public, reasons, rule,
 };
@@ -15,7 +15,7 @@ fn strict(ports: &[u16]) -> ServeOrder {
 
 #[test]
 fn a_name_that_leads_to_no_public_address_is_refused() {
-    let server = http(HELLO);
+    let server = UnvisitedServer::new();
     let private = "127.0.0.1 10.0.0.1 ::ffff:127.0.0.1 ::1 192.168.1.1 172.16.0.1 100.64.0.1 0.0.0.0 \
         169.254.1.1 224.0.0.1 fe80::1 fc00::1 64:ff9b::127.0.0.1 2002:7f00:1::1 255.255.255.255";
     for address in private.split_whitespace() {
@@ -25,7 +25,7 @@ fn a_name_that_leads_to_no_public_address_is_refused() {
         let report = run.close();
         assert_refused(&answer, "address", &report, EgressRefusalReason::PrivateAddress);
         assert_eq!(report.hosts[0].addresses, [] as [std::net::IpAddr; 0], "{address}");
-        assert!(server.unvisited());
+        assert!(server.is_unvisited());
     }
 }
 
@@ -161,8 +161,9 @@ fn a_refused_answer_is_kept_as_well() {
 #[test]
 fn a_name_server_that_is_not_there_is_no_answer() {
     let socket = std::net::UdpSocket::bind((LOOPBACK, 0)).unwrap();
-    let port = socket.local_addr().unwrap().port().to_string();
-    let resolver = format!("127.0.0.1:{port}");
+    // Nothing else gets the port, and the kernel refuses what does not come from this peer.
+    socket.connect((LOOPBACK, 9)).unwrap();
+    let resolver = socket.local_addr().unwrap().to_string();
     let arguments = arguments(&["--timeout-ms", "2500", "--resolver", &resolver]);
     let run = ProxyRun::with(&arguments, order(vec![rule("name.example", &[80])]));
     assert!(run.ask(&get("http://name.example/")).starts_with("HTTP/1.1 502"));

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use egress::frame::EgressRefusalReason;
 
-use crate::servers::{HELLO, http};
+use crate::servers::{HELLO, UnvisitedServer, http};
 use crate::support::{ProxyRun, assert_refused, get, head, order, public, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
@@ -102,13 +102,13 @@ fn every_request_of_a_kept_connection_is_judged() {
 
 #[track_caller]
 fn refused(request: &str, words: &str, reason: EgressRefusalReason) {
-    let server = http(HELLO);
+    let server = UnvisitedServer::new();
     let rules = vec![rule("one.example", &[server.port, 443]), rule("two.example", &[80])];
     let run = ProxyRun::among(ONE, rules);
     let request = request.replace("PORT", &server.port.to_string());
     let answer = run.ask(&request);
     assert_refused(&answer, words, &run.close(), reason);
-    assert!(server.unvisited());
+    assert!(server.is_unvisited());
 }
 
 #[test]

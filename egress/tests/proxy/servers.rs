@@ -43,9 +43,24 @@ impl<T: Send + 'static> TestServer<T> {
     pub(crate) fn next(&self) -> T {
         self.seen.recv_timeout(std::time::Duration::from_secs(20)).unwrap()
     }
+}
 
-    pub(crate) fn unvisited(&self) -> bool {
-        self.seen.try_recv().is_err()
+/// A listening port that must get no connection.
+pub(crate) struct UnvisitedServer {
+    pub(crate) port: u16,
+    listener: TcpListener,
+}
+
+impl UnvisitedServer {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self { port: listener.local_addr().unwrap().port(), listener }
+    }
+
+    /// Returns true if no connection arrived. One that has ended already counts.
+    pub(crate) fn is_unvisited(&self) -> bool {
+        self.listener.accept().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use egress::frame::EgressRefusalReason;
 
-use crate::servers::{TestIdentity, closed_port, five, http, sink, tls_echo};
+use crate::servers::{TestIdentity, UnvisitedServer, closed_port, five, http, sink, tls_echo};
 use crate::support::{ProxyRun, assert_refused, reasons, rest, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n127.0.0.1 two.example\n";
@@ -75,12 +75,12 @@ fn a_rule_that_names_an_address_needs_no_name_in_tls() {
 
 #[track_caller]
 fn refused(authority: &str, words: &str, reason: EgressRefusalReason) {
-    let server = sink();
+    let server = UnvisitedServer::new();
     let run = ProxyRun::among(ONE, vec![rule("one.example", &[server.port])]);
     let authority = authority.replace("PORT", &server.port.to_string());
     let answer = run.ask(&format!("CONNECT {authority} HTTP/1.1\r\nConnection: close\r\n\r\n"));
     assert_refused(&answer, words, &run.close(), reason);
-    assert!(server.unvisited());
+    assert!(server.is_unvisited());
 }
 
 #[test]

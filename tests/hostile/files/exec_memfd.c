@@ -1,4 +1,5 @@
 /* attack: a program without a file
+ * needs: /proc/sys/vm/memfd_noexec
  * expect: ok
  * stdout: fexecve EACCES or memfd_create ENOSYS or fexecve EPERM
  */

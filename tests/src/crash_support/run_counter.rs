@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
@@ -59,15 +60,19 @@ pub struct CountedTool(PathBuf);
 
 impl CountedTool {
     /// Builds the tool. Logs a skip and returns `None` without a compiler or a writable `/opt`.
+    ///
+    /// # Panics
+    /// Panics if `/opt` cannot be used for another reason, or if the tool does not compile.
     #[must_use]
     pub fn build(test: &str) -> Option<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let place = PathBuf::from(format!("/opt/toolexec-proof-{}-{number}", std::process::id()));
-        if let Err(error) = fs::create_dir(&place) {
-            skip(test, &format!("{}: {error}", place.display()));
-            return None;
-        }
+        let place = match create_place() {
+            Ok(place) => place,
+            Err(error) if is_not_writable(error.kind()) => {
+                skip(test, &format!("/opt: {error}"));
+                return None;
+            }
+            Err(error) => panic!("/opt: {error}"),
+        };
         let tool = Self(place);
         tool.open_to_all(&tool.0);
         let source = tool.0.join("tool.c");
@@ -117,6 +122,23 @@ impl CountedTool {
         let prefix = format!("{}-", COUNT.fetch_add(1, Ordering::Relaxed));
         RunCounter::of(ran, prefix)
     }
+}
+
+/// Creates a directory for a tool. Passes over those that an earlier process left.
+fn create_place() -> io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let place = PathBuf::from(format!("/opt/toolexec-proof-{}-{number}", std::process::id()));
+        match fs::create_dir(&place) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            created => return created.map(|()| place),
+        }
+    }
+}
+
+fn is_not_writable(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
 impl Drop for CountedTool {

@@ -14,7 +14,8 @@ use std::process::Command;
 
 use toolexec_tests::{
     Bench, CliOutput, ONE_SIGNATURE, Record, RequestText, STANDING_HOST, STANDING_NAMESPACE,
-    SavedStanding, Service, ServiceConfig, StandingText, edited_policy, list, ssh_keygen_works,
+    SavedRequest, SavedStanding, Service, ServiceConfig, StandingText, edited_policy, list,
+    ssh_keygen_works,
 };
 
 const SCRIPT: &str = "import sys; print(sys.argv[1])";
@@ -241,12 +242,21 @@ fn a_rejected_standing_approval_is_used_no_more() {
     let aside = scene.bench.scratch().dir("stream");
     let uses: Vec<RequestText> =
         (1..=40).map(|last| standing.use_of(SCRIPT, &last.to_string())).collect();
-    for request in &uses {
-        SavedStanding::place_use(request, &aside, &scene.service.path("approved"));
-    }
+    // All is prepared before, so that the rejection arrives while uses wait.
+    let prepared: Vec<SavedRequest> = uses.iter().map(|request| request.save(&aside)).collect();
     fs::remove_file(standing.path.with_extension("md.sig")).unwrap();
     standing.sign("reject.tool-exec@threegate", &scene.key);
-    standing.place_in(&scene.service.path("approved"));
+    let approved = scene.service.path("approved");
+    let place = |request: &SavedRequest| {
+        for path in [&request.inputs, &request.path] {
+            fs::rename(path, approved.join(path.file_name().unwrap())).unwrap();
+        }
+    };
+    let (early, late) = prepared.split_at(35);
+    early.iter().for_each(place);
+    standing.place_in(&approved);
+    scene.service.wait_for("the revocation", |_| scene.ledger().contains("standing_revoked"));
+    late.iter().for_each(place);
     scene.service.wait_for("every record", |service| {
         uses.iter().all(|request| !service.records_of(&request.id).is_empty())
     });
@@ -255,6 +265,7 @@ fn a_rejected_standing_approval_is_used_no_more() {
     assert!(!after.contains("\"standing\":"), "a run began after the revocation:\n{after}");
     let refused = scene.service.records();
     let refused: Vec<&Record> = refused.iter().filter(|it| it.outcome() == "refused").collect();
+    assert!(!refused.is_empty());
     for record in &refused {
         assert!(
             record.text.contains("revoked") || record.text.contains("rejected"),

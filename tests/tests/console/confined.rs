@@ -57,12 +57,14 @@ fn it_reads_the_spool_and_writes_signed_actions_alone() {
     let body = json!({ "prepared": header, "signature": signature }).to_string();
     let delivered = post(console.port, "/actions", &body);
     assert_eq!(delivered.status, 200, "{delivered:?}");
+    let log = console.log();
     drop(console);
 
     let read = || fs::read_to_string(&trace).unwrap();
     scene.service.wait_for("the end of the trace", |_| read().contains("+++ killed by SIGKILL"));
     let trace = read();
     let Some(calls) = confined_calls(&trace) else {
+        assert!(log.contains("this kernel has no Landlock"), "not confined: {log}\n{trace}");
         return skip(test, "this kernel has no Landlock");
     };
     let (spool, mut written) = (scene.service.spool(), 0);

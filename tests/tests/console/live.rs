@@ -16,8 +16,9 @@ fn the_output_of_a_running_tool_is_followed() {
     let scene = ConsoleScene::start(&bench);
     let test = "the_output_of_a_running_tool_is_followed";
     let Some(page) = ApproverPage::enrolled(&scene, test) else { return };
-    let script = "import time\nprint('<b>begun</b>', flush=True)\ntime.sleep(8)\nprint('ended')";
-    let id = scene.draft(RequestText::python(script)).id;
+    // It sleeps for longer than the browser waits for the first line.
+    let script = "import time\nprint('<b>begun</b>', flush=True)\ntime.sleep(35)\nprint('ended')";
+    let id = scene.draft(RequestText::python(script).time_sec(120)).id;
     page.open(&format!("/requests/{id}"));
     page.perform("approve");
     let running = scene.service.path(&format!("public/running/{id}.json"));
@@ -26,6 +27,7 @@ fn the_output_of_a_running_tool_is_followed() {
     let shown = "document.getElementById('output')?.textContent.includes";
     page.browser.wait_for(&format!("{shown}('<b>begun</b>') === true"));
     assert!(scene.service.records_of(&id).is_empty(), "the output was not shown during the run");
+    scene.service.record_of(&id).assert_outcome("ok");
     page.browser.wait_for(&format!("{shown}('ended') === true"));
     page.browser.wait_for(ENDED);
     assert_eq!(page.browser.errors(), Vec::<String>::new());

@@ -13,33 +13,44 @@ fn only_drafts_of_this_spool_are_prepared() {
     let scene = ConsoleScene::start(&bench);
     let port = scene.console.port;
     let id = scene.draft_that_prints("here").id;
-    let many: Vec<String> = (0..101).map(|it| format!("TR-20260101-000000Z-{it}")).collect();
-    let missing = "TR-20260101-000000Z-none";
-    for (what, body) in [
-        ("nothing", json!({})),
-        ("a list", json!([])),
-        ("null", json!(null)),
-        ("no ids", json!({ "action": "reject", "ids": [] })),
-        ("another draft", json!({ "action": "reject", "ids": [missing] })),
-        ("one of two", json!({ "action": "approve", "ids": [id, missing], "by": "tester" })),
-        ("a path", json!({ "action": "reject", "ids": ["../../etc/passwd"] })),
-        ("a path in an id", json!({ "action": "reject", "ids": [format!("../drafts/{id}")] })),
-        ("a file", json!({ "action": "reject", "ids": [format!("{id}.md")] })),
-        ("a number", json!({ "action": "reject", "ids": [7] })),
-        ("twice", json!({ "action": "approve", "ids": [id, id], "by": "tester" })),
-        ("too many", json!({ "action": "approve", "ids": many, "by": "tester" })),
-        ("two rejections", json!({ "action": "reject", "ids": [id, missing] })),
-        ("another action", json!({ "action": "run", "ids": [id] })),
-        ("no action", json!({ "ids": [id] })),
-        ("no approver", json!({ "action": "approve", "ids": [id] })),
-        ("an empty approver", json!({ "action": "approve", "ids": [id], "by": "" })),
-        ("two lines", json!({ "action": "approve", "ids": [id], "by": "a\naction: reject" })),
-        ("a long approver", json!({ "action": "approve", "ids": [id], "by": "a".repeat(300) })),
-        ("a request to revoke", json!({ "action": "revoke", "ids": [id] })),
+    let many: Vec<String> =
+        (0..101).map(|it| scene.draft_that_prints(&it.to_string()).id).collect();
+    let (other, missing) = (many[0].as_str(), "TR-20260101-000000Z-none");
+    // The passkey of `bob` may approve. Another name would be refused for want of a passkey.
+    let approval = |ids: &[&str], by: &str| json!({ "action": "approve", "ids": ids, "by": by });
+    let good = post(port, "/prepare", &approval(&[&id, other], "bob").to_string());
+    assert_eq!(good.status, 200, "{good:?}");
+    let (form, gone, no_name) = ("another form", "not here any more", "`by` is missing");
+    for (what, body, reason) in [
+        ("nothing", json!({}), form),
+        ("a list", json!([]), form),
+        ("null", json!(null), form),
+        ("no ids", json!({ "action": "reject", "ids": [] }), "Select 1 to 100"),
+        ("another draft", json!({ "action": "reject", "ids": [missing] }), gone),
+        ("one of two", approval(&[&id, missing], "bob"), gone),
+        ("a path", json!({ "action": "reject", "ids": ["../../etc/passwd"] }), "No such request"),
+        (
+            "a path in an id",
+            json!({ "action": "reject", "ids": [format!("../drafts/{id}")] }),
+            "No such request",
+        ),
+        ("a file", json!({ "action": "reject", "ids": [format!("{id}.md")] }), gone),
+        ("a number", json!({ "action": "reject", "ids": [7] }), form),
+        ("twice", approval(&[&id, &id], "bob"), "is named twice"),
+        ("too many", json!({ "action": "approve", "ids": many, "by": "bob" }), "Select 1 to 100"),
+        ("two rejections", json!({ "action": "reject", "ids": [id, other] }), "has 2 documents"),
+        ("another action", json!({ "action": "run", "ids": [id] }), "No such action"),
+        ("no action", json!({ "ids": [id] }), form),
+        ("no approver", json!({ "action": "approve", "ids": [id] }), no_name),
+        ("an empty approver", approval(&[&id], ""), no_name),
+        ("two lines", approval(&[&id], "a\naction: reject"), "more than one line"),
+        ("a long approver", approval(&[&id], &"a".repeat(300)), no_name),
+        ("a request to revoke", json!({ "action": "revoke", "ids": [id] }), "does not take"),
     ] {
         let answer = post(port, "/prepare", &body.to_string());
         answer.assert_refused(what);
-        assert!(answer.json()["error"].as_str().is_some_and(|it| !it.is_empty()), "{answer:?}");
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.contains(reason), "{what}: {reason:?} is not in {error:?}");
         assert!(!answer.body.contains("root:"), "{what}: {answer:?}");
     }
     for body in ["", "{", "nonsense", "{\"action\":\"reject\",\"action\":\"approve\"}"] {

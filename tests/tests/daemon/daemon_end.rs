@@ -95,6 +95,7 @@ fn a_second_daemon_leaves_the_first_alone() {
         bench.command("toolexec").arg("run").arg(&beside.path).arg("--state").arg(service.state()),
     );
     run.assert_code(3);
+    run.assert_stderr(&["another daemon or an embedded run uses this spool"]);
 }
 
 #[test]

@@ -38,8 +38,11 @@ const FAULTS: [&str; 4] = ["error=EIO", "error=ENOSPC", "error=EINTR", "signal=K
 const KINDS: [CrashFileKind; 2] = [CrashFileKind::Success, CrashFileKind::Refused];
 /// As many cases as fit into two minutes.
 const CASES: usize = 120;
-/// A daemon that neither ends nor continues after a fault is stopped after this time.
+/// A daemon that neither ends nor continues after its fault is stopped after this time.
 const PROGRESS_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Longest time for a daemon that has had no fault yet.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longest time to end. The daemon drains for one second.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
@@ -60,7 +63,8 @@ fn whatever_call_fails_nothing_is_lost_or_run_twice() {
         return;
     }
     let Some(tool) = CountedTool::build(test) else { return };
-    let (_, counts) = inject(&tool, &format!("trace={}", CALLS.join(",")));
+    let (faults, counts) = inject(&tool, &format!("trace={}", CALLS.join(",")));
+    assert!(faults.is_empty(), "without a fault:\n{}", faults.join("\n"));
     let all = cases(&counts);
     let full = std::env::var("TOOLEXEC_INJECTED").is_ok_and(|value| value == "full");
     let stride = if full { 1 } else { all.len().div_ceil(CASES).max(1) };
@@ -124,26 +128,27 @@ fn inject(tool: &CountedTool, expression: &str) -> (Vec<String>, BTreeMap<String
     let command = strace_command(&service, &["--seccomp-bpf", "-e", expression], &log);
     service.spawn_as(command);
     let mut faults = Vec::new();
-    faults.extend(wait_for_end(&mut service, &scene));
+    faults.extend(wait_for_end(&mut service, &scene, &log));
     if panics(&service.log()) {
         faults.push(format!("it panics: {}", service.log()));
     }
-    let injected = was_injected(&log, expression);
+    let injected = was_injected(&log);
+    if !injected && !scene.is_settled(&service) {
+        faults.push(format!("it had no fault and did not settle: {}", service.log()));
+    }
     faults.extend(faults_after_crash(&service, &scene, &counted.counts()));
     let command = service.command();
     faults.extend(recovery_faults(&mut service, command, &scene, &counted));
-    if !injected {
+    if !injected && expression.starts_with("inject=") {
         faults.push(NOT_INJECTED.to_owned());
     }
     (faults, highest_thread_counts(&log))
 }
 
 /// Returns true if the trace shows the fault, or a kill, which ends the trace.
-fn was_injected(log: &Path, expression: &str) -> bool {
+fn was_injected(log: &Path) -> bool {
     let output = std::fs::read_to_string(log).unwrap_or_default();
-    !expression.starts_with("inject=")
-        || output.contains("(INJECTED)")
-        || output.contains("SIGKILL")
+    output.contains("(INJECTED)") || output.contains("SIGKILL")
 }
 
 /// Returns true if the daemon itself panics. The file-watching library treats a failure to wake its
@@ -153,11 +158,18 @@ fn panics(log: &str) -> bool {
 }
 
 /// Waits until the daemon is done, ended or stuck, then stops it. It is a fault if it does not end.
-fn wait_for_end(service: &mut Service<'_>, scene: &CrashScene) -> Option<String> {
-    let (begun, mut signalled_at) = (Instant::now(), None::<Instant>);
+fn wait_for_end(service: &mut Service<'_>, scene: &CrashScene, log: &Path) -> Option<String> {
+    let begun = Instant::now();
+    let (mut injected_at, mut signalled_at) = (None::<Instant>, None::<Instant>);
     let mut fault = None;
     while service.exit_status().is_none() {
-        let stuck = begun.elapsed() > PROGRESS_TIMEOUT * time_factor();
+        if injected_at.is_none() && was_injected(log) {
+            injected_at = Some(Instant::now());
+        }
+        let stuck = match injected_at {
+            Some(at) => at.elapsed() > PROGRESS_TIMEOUT * time_factor(),
+            None => begun.elapsed() > SETTLE_TIMEOUT * time_factor(),
+        };
         let done = || service.log().contains("ready") && scene.is_settled(service);
         if signalled_at.is_none() && (stuck || done()) {
             signal_tracee(service, "TERM");
@@ -169,7 +181,8 @@ fn wait_for_end(service: &mut Service<'_>, scene: &CrashScene) -> Option<String>
             fault = Some(format!("told to stop it does not: {}", service.log()));
             signal_tracee(service, "KILL");
         }
-        std::thread::sleep(Duration::from_millis(5));
+        // Each round reads the trace.
+        std::thread::sleep(Duration::from_millis(20));
     }
     fault
 }

@@ -9,9 +9,13 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
+use rustix::io::Errno;
 use toolexec_tests::{Bench, CliOutput, Record, RequestText, Service, ServiceConfig, list};
 
 fn good() -> RequestText {
@@ -50,6 +54,23 @@ fn a_damaged_log_is_found_before_the_run() {
     Record::of(&bench.run(&request)).assert_outcome("ok");
 }
 
+/// Waits until a watched file was opened so often.
+fn wait_for_opens(watch: &OwnedFd, count: u32) {
+    let mut buffer = vec![MaybeUninit::uninit(); 1024];
+    let mut reader = Reader::new(watch, &mut buffer);
+    let (begun, mut opens) = (Instant::now(), 0);
+    while opens < count {
+        match reader.next() {
+            Ok(_) => opens += 1,
+            Err(Errno::AGAIN) => {
+                assert!(begun.elapsed() < Duration::from_secs(20), "opened {opens} times");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(errno) => panic!("inotify: {errno}"),
+        }
+    }
+}
+
 #[test]
 fn a_log_that_another_appends_to_is_waited_for() {
     let bench = Bench::new();
@@ -64,13 +85,16 @@ fn a_log_that_another_appends_to_is_waited_for() {
     let mut line = String::new();
     BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "held\n");
+    let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+    inotify::add_watch(&watch, &lock, WatchFlags::OPEN).unwrap();
     let request = bench.save(&good());
     let mut command = bench.command("toolexec");
     command.arg("run").arg(&request.path).args(["--format", "json"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begun = Instant::now();
     let mut run = command.spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    // It opens the file again for each attempt to take the lock.
+    wait_for_opens(&watch, 5);
     let ended = run.try_wait().unwrap();
     holder.kill().unwrap();
     holder.wait().unwrap();

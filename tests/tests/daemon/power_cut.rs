@@ -4,9 +4,9 @@
 //! and every durable result must exist. `cargo test -p toolexec-tests --test daemon power_cut --
 //! --nocapture` prints the cuts: one at the first arrival at each failpoint, with
 //! `TOOLEXEC_POWER_CUT=full` at every arrival. One more is after the log's files are written, when
-//! the kernel happens to write these back before all others. Needs root for the mounts, and must
-//! leave none behind. A copy has every write that the file system sent; a disk that loses or reorders some is
-//! not tested here.
+//! the kernel happens to write these back before all others, and the last when the daemon is idle.
+//! Needs root for the mounts, and must leave none behind. A copy has every write that the file
+//! system sent; a disk that loses or reorders some is not tested here.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,6 +14,7 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use toolexec_tests::crash_support::{
-    CountedTool, CrashFileKind, CrashScene, FailpointDaemon, RunCounter, RunCounts,
+    CountedTool, CrashFileKind, CrashScene, FailpointDaemon, IDLE_TIME, RunCounter, RunCounts,
     configure_for_crash_tests, faults_after_crash, recovery_faults,
 };
 use toolexec_tests::slowdown::time_factor;
@@ -31,16 +32,36 @@ use toolexec_tests::{Bench, CliOutput, Service, kill, list, skip};
 const FILE_SYSTEMS: [(&str, &str, u64); 2] =
     [("ext4", "loop,commit=300", 64 << 20), ("xfs", "loop", 320 << 20)];
 const DONE_WITHIN: Duration = Duration::from_secs(120);
+/// Failpoints of recovery and of retention, which a new daemon need not reach.
+const NEED_NO_CUT: [&str; 3] = ["claim-hidden", "retention-hidden", "retention-removed"];
 
 /// The disk at one moment.
 struct PowerCut {
-    point: String,
+    /// The failpoints that threads reached together.
+    points: Vec<String>,
     image: PathBuf,
     counts: RunCounts,
     /// Results whose request had left `approved/`, which happens only after they are durable.
     acknowledged: Vec<String>,
     /// The number of results that the daemon had logged as durable.
     durable: usize,
+}
+
+impl PowerCut {
+    /// Copies the image as it is now. `arrivals` is the daemon's log of failpoints.
+    fn new(
+        points: Vec<String>,
+        arrivals: &str,
+        (service, counted): (&Service<'_>, &RunCounter),
+        (image, number): (&Path, usize),
+    ) -> Self {
+        let copy = image.with_extension(format!("cut-{number}"));
+        let counts = counted.counts();
+        copy_at_one_moment(image, &copy);
+        let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
+        let done = [list(&service.path("archive")), list(&service.path("quarantine"))];
+        Self { points, image: copy, counts, acknowledged: done.concat(), durable }
+    }
 }
 
 /// Occupies a loop device: the next image gets another device number, as after a restart.
@@ -163,9 +184,7 @@ fn on(
     let device = fs::metadata(bench.home()).unwrap().dev();
     drop(mounted);
     let _occupied = OccupiedDevice::new(bench).unwrap();
-    if cuts.is_empty() {
-        skip(&format!("a power cut on {kind}"), "the daemon comes to no named place yet");
-    }
+    assert_complete(&cuts);
     println!("{kind}: {:<20} {:>8} {:>8}  verdict", "cut at", "durable", "there");
     let mut faults = Vec::new();
     for cut in cuts {
@@ -179,15 +198,27 @@ fn on(
         };
         let verdict = if found.is_empty() { "ok".to_owned() } else { format!("{found:?}") };
         let (durable, there) = (cut.durable, cut.acknowledged.len());
-        println!("{kind}: {:<20} {durable:>8} {there:>8}  {verdict}", cut.point);
-        faults.extend(found.iter().map(|it| format!("{kind}, cut at {}: {it}", cut.point)));
+        let points = cut.points.join(", ");
+        println!("{kind}: {points:<20} {durable:>8} {there:>8}  {verdict}");
+        faults.extend(found.iter().map(|it| format!("{kind}, cut at {points}: {it}")));
         drop(mounted);
         fs::remove_file(&cut.image).unwrap();
     }
     faults
 }
 
-/// Runs a daemon, and copies the image at each failpoint where it stops.
+/// Asserts that there is a cut at each failpoint, and one after all results are durable.
+fn assert_complete(cuts: &[PowerCut]) {
+    let cut_at: BTreeSet<&str> =
+        cuts.iter().flat_map(|cut| &cut.points).map(String::as_str).collect();
+    let mut missing = FailpointDaemon::names();
+    missing.retain(|name| !cut_at.contains(name.as_str()) && !NEED_NO_CUT.contains(&name.as_str()));
+    assert_eq!(missing, Vec::<String>::new(), "failpoints without a cut");
+    let last = cuts.last().unwrap();
+    assert_eq!(last.durable, CrashFileKind::ALL.len(), "durable results at the last cut");
+}
+
+/// Runs a daemon. Copies the image at each failpoint where it stops, and when it is idle.
 fn collect_cuts(
     bench: &Bench,
     service: &mut Service<'_>,
@@ -202,39 +233,49 @@ fn collect_cuts(
     command.env("TOOLEXEC_FAILPOINT_LOG", &came).env("TOOLEXEC_FAILPOINT_STOP", "all");
     service.spawn_as(command);
     let mut cuts: Vec<PowerCut> = Vec::new();
-    let begun = Instant::now();
-    while !(service.log().contains("ready") && scene.is_settled(service) && !is_stopped(service)) {
-        assert!(begun.elapsed() < DONE_WITHIN * time_factor(), "{}", service.log());
-        if let Some(status) = service.exit_status() {
-            panic!("it ended with {status}: {}", service.log());
-        }
-        if !is_stopped(service) {
-            std::thread::sleep(Duration::from_millis(2));
-            continue;
-        }
+    let (begun, mut seen) = (Instant::now(), 0);
+    while wait_for_stop(service, scene, begun) {
         let arrivals = fs::read_to_string(&came).unwrap();
-        let point = arrivals.lines().last().unwrap().to_owned();
-        if full || cuts.iter().all(|cut| cut.point != point) {
-            let mut cut = |point: String| {
-                let copy = image.with_extension(format!("cut-{}", cuts.len()));
-                let counts = counted.counts();
-                copy_at_one_moment(image, &copy);
-                let durable = arrivals.lines().filter(|line| *line == "published-durable").count();
-                let done = [list(&service.path("archive")), list(&service.path("quarantine"))];
-                let acknowledged = done.concat();
-                cuts.push(PowerCut { point, image: copy, counts, acknowledged, durable });
-            };
-            let is_log_written = point == "log-written";
-            cut(point);
+        // The daemon stops once for threads that arrive together.
+        let points: Vec<String> = arrivals.lines().skip(seen).map(str::to_owned).collect();
+        seen += points.len();
+        let is_new = |point: &String| cuts.iter().all(|cut| !cut.points.contains(point));
+        if points.iter().any(|point| full || is_new(point)) {
+            let is_log_written = points.iter().any(|point| point == "log-written");
+            let at = (image, cuts.len());
+            cuts.push(PowerCut::new(points, &arrivals, (service, counted), at));
             if is_log_written {
                 sync_files_below(&service.path("log"));
-                cut("log-written, synced".to_owned());
+                let (points, at) = (vec!["log-written, synced".to_owned()], (image, cuts.len()));
+                cuts.push(PowerCut::new(points, &arrivals, (service, counted), at));
             }
         }
         kill("CONT", service.process());
     }
+    let arrivals = fs::read_to_string(&came).unwrap();
+    let (points, at) = (vec!["idle".to_owned()], (image, cuts.len()));
+    cuts.push(PowerCut::new(points, &arrivals, (service, counted), at));
     stop_daemon(service);
     cuts
+}
+
+/// Waits until the daemon stops at a failpoint. Returns false if it is idle, with everything done.
+fn wait_for_stop(service: &mut Service<'_>, scene: &CrashScene, begun: Instant) -> bool {
+    let mut settled: Option<Instant> = None;
+    while !is_stopped(service) {
+        assert!(begun.elapsed() < DONE_WITHIN * time_factor(), "{}", service.log());
+        if let Some(status) = service.exit_status() {
+            panic!("it ended with {status}: {}", service.log());
+        }
+        // A failpoint after the last visible step is reached a moment later.
+        let is_settled = service.log().contains("ready") && scene.is_settled(service);
+        settled = is_settled.then(|| settled.unwrap_or_else(Instant::now));
+        if settled.is_some_and(|since| since.elapsed() > IDLE_TIME * time_factor()) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
 }
 
 fn sync_files_below(directory: &Path) {

@@ -229,7 +229,7 @@ fn rules_are_read_again_all_of_them_or_none() {
     let policy = bench.home().join("policy.yaml");
     let service = Service::start(
         &bench,
-        &ServiceConfig { policy: closed, ..ServiceConfig::for_owner(&bench) },
+        &ServiceConfig { policy: closed.clone(), ..ServiceConfig::for_owner(&bench) },
     );
     let refused = service.submit(&good());
     service.record_of(&refused.id).assert_outcome("refused");
@@ -247,16 +247,20 @@ fn rules_are_read_again_all_of_them_or_none() {
         service.record_of(&request.id).assert_outcome("ok");
     }
     // A run keeps the policy under which it started.
-    fs::write(&policy, &config.policy).unwrap();
-    let running = service.submit(&sleeping(4));
-    service.wait_for("it to run", |it| one_runs(it));
+    fs::write(&policy, &closed).unwrap();
+    let running = service.submit(&sleeping(8));
+    service.wait_for("it to run", |it| has_started(it, &running));
     reload_policy(&service, " reloaded ");
+    assert!(service.records_of(&running.id).is_empty(), "it ended before the reload");
+    let refused = service.submit(&good());
     service.record_of(&running.id).assert_outcome("ok");
+    service.record_of(&refused.id).assert_outcome("refused");
     service.verify().assert_code(0);
 }
 
-fn one_runs(service: &Service<'_>) -> bool {
-    list(&service.path("work")).len() == 1
+fn has_started(service: &Service<'_>, request: &SavedRequest) -> bool {
+    let of_request = format!("request=\"{}\"", request.id);
+    service.log().lines().any(|line| line.contains(" started ") && line.contains(&of_request))
 }
 
 /// Creates a key, and returns it with its `allowed_signers` line.

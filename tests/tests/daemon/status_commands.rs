@@ -11,12 +11,12 @@ use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolexec_tests::{
-    Bench, CliOutput, DocPage, RequestText, Service, ServiceConfig, skip, workspace,
+    Bench, CliOutput, DocPage, RequestText, Service, ServiceConfig, list, skip, workspace,
 };
 
 const A: &str = "TR-20260209-160501Z-python-stats";
@@ -93,6 +93,19 @@ impl<'a> ManualSpool<'a> {
         CliOutput::of(self.bench.command("toolexec").args(words).arg("--spool").arg(&self.spool))
     }
 
+    /// Starts `wait` for a request, and returns it when it sleeps.
+    fn start_wait(&self, id: &str) -> Child {
+        let mut command = self.bench.command("toolexec");
+        command.args(["wait", id, "--spool"]).arg(&self.spool).stdout(Stdio::piped());
+        let waiting = command.spawn().unwrap();
+        let begun = Instant::now();
+        while !sleeps_beside_a_watch(waiting.id()) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "it does not wait for {id}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        waiting
+    }
+
     fn states(&self) -> Vec<(String, String)> {
         let output = self.run_command(&["list", "--format", "json"]);
         output.assert_code(0);
@@ -128,13 +141,28 @@ impl<'a> ManualSpool<'a> {
     }
 }
 
-struct SpoolLockHolder(std::process::Child);
+struct SpoolLockHolder(Child);
 
 impl Drop for SpoolLockHolder {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
+}
+
+/// Returns true if a process watches directories and sleeps. `wait` begins to watch before it reads
+/// the spool, and does not sleep before it has read it.
+fn sleeps_beside_a_watch(pid: u32) -> bool {
+    let files = PathBuf::from(format!("/proc/{pid}/fd"));
+    let is_watch = |file: &String| {
+        let target = fs::read_link(files.join(file)).unwrap_or_default();
+        target.as_os_str() == "anon_inode:inotify"
+    };
+    if !list(&files).iter().any(is_watch) {
+        return false;
+    }
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().unwrap_or_default().starts_with(" S")
 }
 
 #[test]
@@ -355,10 +383,7 @@ fn wait_ends_with_the_record_and_its_outcome() {
     output.assert_code(3);
     assert!(output.stdout.contains("has no record yet"), "{output:#?}");
     output.assert_stderr(&["the time is over", "toolexec list --waiting --spool "]);
-    let mut command = bench.command("toolexec");
-    command.args(["wait", "stats", "--spool"]).arg(&hand.spool).stdout(Stdio::piped());
-    let waiting = command.spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let waiting = hand.start_wait("stats");
     let begun = Instant::now();
     let hidden = hand.publish("20260209-161050Z", A, "ok");
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
@@ -383,12 +408,11 @@ fn wait_ends_with_the_record_and_its_outcome() {
 
     // The submitter removes it, so there will never be a record.
     hand.submit_request(A);
-    let mut command = bench.command("toolexec");
-    command.args(["wait", "stats", "--spool"]).arg(&hand.spool).stdout(Stdio::piped());
-    let waiting = command.spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let waiting = hand.start_wait("stats");
     fs::remove_file(hand.spool.join(format!("approved/{A}.md"))).unwrap();
-    assert_eq!(waiting.wait_with_output().unwrap().status.code(), Some(2));
+    let output = CliOutput::from_output(&waiting.wait_with_output().unwrap(), Duration::ZERO);
+    output.assert_code(2);
+    assert!(output.stdout.contains("gone without a record"), "{output:#?}");
 }
 
 #[test]
@@ -468,17 +492,21 @@ fn output_beside_a_daemon_is_correct() {
     let record = service.record_of(&slow.id);
     assert_eq!(toolexec(&["show", &slow.id, "--format", "json"]).json()["state"], "ok");
     assert_eq!(status()["last"][0]["result_id"], record.id());
-    let endless = service.submit(&RequestText::python("import time; time.sleep(15)"));
-    service.wait_for("the run to begin", |it| !toolexec_tests::list(&it.path("work")).is_empty());
+    let script = "import time; time.sleep(60)";
+    let endless = service.submit(&RequestText::python(script).time_sec(120));
+    let state = || toolexec(&["show", &endless.id, "--format", "json"]).json()["state"].clone();
+    // The daemon logs the start of the run before it shows the run.
+    service.wait_for("the run to be shown", |_| state() == "running");
     service.signal("KILL");
     service.wait();
     assert_eq!(status()["daemon"]["alive"], false);
-    let state = toolexec(&["show", &endless.id, "--format", "json"]).json()["state"].clone();
-    assert!(["waiting", "interrupted"].contains(&state.as_str().unwrap()), "{state}");
+    assert_eq!(state(), "interrupted");
     toolexec(&["wait", &endless.id, "--timeout", "1"]).assert_code(3);
     service.spawn();
-    let code = toolexec(&["wait", &endless.id, "--timeout", "40"]).code;
-    assert!([Some(0), Some(3)].contains(&code), "{code:?}");
+    let output = toolexec(&["wait", &endless.id, "--timeout", "40", "--format", "json"]);
+    output.assert_code(3);
+    assert_eq!(output.json()["outcome"], "indeterminate");
+    service.record_of(&endless.id).assert_outcome("indeterminate");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Names and labels: a host claims what is for it, and nothing else.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use toolexec_tests::crash_support::CountedTool;
 use toolexec_tests::{Bench, TestFleet};
@@ -41,13 +41,20 @@ fn a_label_counts_only_if_it_is_in_the_signed_list() {
     let benches = [Bench::new(), Bench::new()];
     let Some(mut fleet) = TestFleet::prepare(test, &tool, &benches) else { return };
     fleet.hosts[1].spawn();
-    let id = fleet.submit(&fleet.request_for("gpu"));
-    // The agent of host-b corrects its row with its next beat.
     let beats = "SELECT beats FROM toolexec.host WHERE name = 'host-b'";
     fleet.wait_for("a beat", |fleet| !fleet.database.query(beats).is_empty());
-    fleet.database.edit_by_hand("UPDATE toolexec.host SET labels = '{farm,gpu}'");
-    std::thread::sleep(Duration::from_secs(5));
+    let forge = || fleet.database.edit_by_hand("UPDATE toolexec.host SET labels = '{farm,gpu}'");
+    forge();
+    let id = fleet.submit(&fleet.request_for("gpu"));
+    // The agent of host-b corrects its row with each beat, and looks for requests several times.
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(5) {
+        forge();
+        std::thread::sleep(Duration::from_millis(50));
+    }
     assert_eq!((fleet.state_of(&id).as_str(), fleet.runs_of(&id)), ("queued", 0));
+    let labels = "SELECT labels FROM toolexec.host WHERE name = 'host-b'";
+    fleet.wait_for("the next beat", |fleet| !fleet.database.query(labels).contains("gpu"));
     fleet.hosts[0].spawn();
     fleet.assert_run_once(std::slice::from_ref(&id));
     assert_eq!(fleet.row(&id)["host"], "host-a");

@@ -25,13 +25,15 @@ fn assert_without_effect(fleet: &TestFleet<'_>, role: &str, statement: &str) {
     assert_eq!(contents(fleet), before, "{role}: {statement}: {tried:#?}");
 }
 
-/// Returns every row of a decision.
+/// Returns every row of a decision, and the labels of each host. Beats change the rest of its row.
 fn contents(fleet: &TestFleet<'_>) -> String {
     let tables =
         ["request", "addition", "claim", "start", "result", "standing_use", "lost", "dispute"];
     let rows = tables
         .map(|table| format!("SELECT '{table}', t::text FROM toolexec.{table} t ORDER BY t::text"));
-    rows.map(|select| fleet.database.query(&select)).join("\n")
+    let hosts = "SELECT 'host', name, labels FROM toolexec.host ORDER BY name".to_owned();
+    let selects = rows.into_iter().chain([hosts]);
+    selects.map(|select| fleet.database.query(&select) + "\n").collect()
 }
 
 fn claim(request: &str, host: &str, state: &str) -> String {

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{
     Bench, CliOutput, Process, Record, RequestText, SavedRequest, SmallDisk, kill, list, parent_of,
     remove_control_group, skip, wait_for_no_process, wait_for_process,
@@ -43,7 +44,7 @@ fn end(child: Child) -> CliOutput {
     let begun = Instant::now();
     let output = child.wait_with_output().unwrap();
     let output = CliOutput::from_output(&output, begun.elapsed());
-    assert!(output.elapsed < Duration::from_secs(10), "{output:#?}");
+    assert!(output.elapsed < Duration::from_secs(10) * time_factor(), "{output:#?}");
     output
 }
 

@@ -401,15 +401,18 @@ fn a_launcher_of_another_version_is_reported() {
     let bench = Bench::new();
     let launcher = bench.scratch().path().join("bin/toolexec-launch");
     fs::remove_file(&launcher).unwrap();
-    write(&launcher, "#!/bin/sh\necho toolexec-launch 0.0.1\n");
+    let trap = bench.home().join("trap");
+    let lines = format!("#!/bin/sh\n: >'{}'\necho toolexec-launch 0.0.1\n", trap.display());
+    write(&launcher, &lines);
     set_mode(&launcher, 0o755);
     let report = doctor(&bench, &[]);
     assert_found(&report, "programs", "toolexec-launch", "failure", &["0.0.1"]);
+    fs::remove_file(&trap).unwrap();
     // A program that any user could have written must not be run to learn its version.
     set_mode(&launcher, 0o777);
-    write(&bench.home().join("trap"), "");
     let report = doctor(&bench, &[]);
     assert_found(&report, "programs", "toolexec-launch", "not looked at", &["users can change"]);
+    assert!(!trap.exists(), "a program that any user could have written was run");
     fs::remove_file(&launcher).unwrap();
     let report = doctor(&bench, &[]);
     let packaged = Path::new("/usr/libexec/toolexec/toolexec-launch").exists();

@@ -114,18 +114,29 @@ fn available_mib() -> u64 {
 #[test]
 fn descriptors_in_flight_disturb_no_other_run() {
     let test = "shared_user::descriptors_in_flight_disturb_no_other_run";
-    run_attack(test, "limits/descriptors_in_flight", USUAL_FILES);
+    let name = "limits/descriptors_in_flight";
+    let Some((got, _)) = run_attack(test, name, USUAL_FILES) else { return };
+    for run in &got {
+        let refused = run.stdout.lines().any(|line| line == "sendmsg ETOOMANYREFS");
+        assert!(refused, "{}", run.brief());
+    }
+    let all: u64 = got.iter().map(|run| printed_number(run, "in flight ")).sum();
+    assert!(all > 0, "no descriptor was in flight");
+}
+
+/// Returns the number that a case printed behind these words.
+fn printed_number(run: &CaseRun, words: &str) -> u64 {
+    let found = run.stdout.lines().find_map(|line| line.strip_prefix(words));
+    let found = found.unwrap_or_else(|| panic!("no {words:?}: {}", run.brief()));
+    found.parse().unwrap()
 }
 
 #[test]
 fn epoll_watches_disturb_no_other_run() {
     let test = "shared_user::epoll_watches_disturb_no_other_run";
     let Some((got, _)) = run_attack(test, "limits/epoll_watches", USUAL_FILES) else { return };
-    let watches = |run: &CaseRun| {
-        let line = run.stdout.lines().find_map(|line| line.strip_prefix("watches ")).unwrap();
-        line.parse::<u64>().unwrap()
-    };
-    let all: u64 = got.iter().map(watches).sum();
+    let all: u64 = got.iter().map(|run| printed_number(run, "watches ")).sum();
+    assert!(all > 0, "no watch was added");
     let of_user = fs::read_to_string("/proc/sys/fs/epoll/max_user_watches").unwrap();
     assert!(all <= of_user.trim().parse::<u64>().unwrap() / 4, "{all} of {of_user}");
 }
@@ -156,8 +167,7 @@ fn with_subordinate_uids_each_run_has_its_own_descriptors_in_flight() {
     // Far fewer than one run has in flight.
     let Some(Some((got, _))) = with_user_range(test, || run_attack(test, name, 64)) else { return };
     for run in &got {
-        let line = run.stdout.lines().find_map(|line| line.strip_prefix("in flight ")).unwrap();
-        assert_eq!(line.parse::<u64>().unwrap(), IN_FLIGHT_OF_ONE, "{}", run.brief());
+        assert_eq!(printed_number(run, "in flight "), IN_FLIGHT_OF_ONE, "{}", run.brief());
     }
 }
 

@@ -309,14 +309,12 @@ fn a_repaired_host_runs_what_waited_after_a_reload_or_by_itself() {
         settings.shutdown_grace_sec = 2;
         let bench = Bench::new();
         let mut service = Service::prepare(&bench, &settings);
-        if !reloads {
-            let config = fs::read_to_string(service.config()).unwrap();
-            fs::write(
-                service.config(),
-                config.replace("scan_interval_sec: 30", "scan_interval_sec: 1"),
-            )
-            .unwrap();
-        }
+        // A daemon probes again by itself after the interval.
+        let interval = if reloads { "scan_interval_sec: 3600" } else { "scan_interval_sec: 1" };
+        let usual = fs::read_to_string(service.config()).unwrap();
+        let config = usual.replace("scan_interval_sec: 30", interval);
+        assert_ne!(config, usual);
+        fs::write(service.config(), config).unwrap();
         let mut command = broken.command(&bench, "toolexecd");
         command.arg("--config").arg(service.config());
         service.spawn_as(command);

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{
     Bench, CliOutput, Process, Record, RequestText, Service, ServiceConfig, list, skip,
     ssh_keygen_works, wait_for_process,
@@ -203,19 +204,17 @@ fn an_incomplete_key_source_is_refused() {
 struct StockSshAgent(Child, PathBuf);
 
 impl StockSshAgent {
-    fn start(bench: &Bench) -> Option<Self> {
+    fn start(bench: &Bench) -> Self {
         let socket = bench.home().join("agent.sock");
         let mut command = bench.command("ssh-agent");
         command.arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).stderr(Stdio::null());
-        let child = command.spawn().ok()?;
+        let agent = Self(command.spawn().unwrap(), socket);
         let begun = Instant::now();
-        while !socket.exists() {
-            if begun.elapsed() > Duration::from_secs(10) {
-                return None;
-            }
+        while !agent.1.exists() {
+            assert!(begun.elapsed() < Duration::from_secs(30) * time_factor(), "no agent");
             std::thread::sleep(Duration::from_millis(10));
         }
-        Some(Self(child, socket))
+        agent
     }
 
     /// Adds a new key of this kind that only the agent has. Returns its fingerprint.
@@ -251,9 +250,7 @@ fn an_agent_signs_for_the_daemon_until_it_is_gone(bench: &Bench) {
     if !named.stderr.is_empty() && !named.stderr.contains("/dev/null") {
         return skip(test, named.stderr.trim());
     }
-    let Some(agent) = StockSshAgent::start(bench) else {
-        return skip(test, "ssh-agent cannot be started");
-    };
+    let agent = StockSshAgent::start(bench);
     let (result, log) = (agent.add(bench, "ecdsa"), agent.add(bench, "ed25519"));
     let mut service = Service::prepare(bench, &ServiceConfig::for_owner(bench));
     let socket = agent.1.display();

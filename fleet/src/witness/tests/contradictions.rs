@@ -114,13 +114,23 @@ fn a_database_that_shows_another_checkpoint_gets_no_cosignature_of_it() {
         assert_eq!(scene.rows.cosignatures, honest.cosignatures);
         assert!(scene.rows.disputes.is_empty());
     }
-    let note = honest.checkpoints[&at.0].1.clone();
-    let (other, garbage) = (format!("old x\n\n{note}"), format!("old 5\nAAAA\n\n{note}"));
-    for text in ["", "old 5\n", "old 0\n\nx\n", "\u{0}", &other, &garbage] {
-        scene.rows.proofs.insert(at.clone(), (5, text.to_owned()));
-        scene.round("host-b");
-        assert_eq!(scene.rows.cosignatures, honest.cosignatures);
+    // The fork alone, with requests that prove nothing about it.
+    scene.rows = forked;
+    let (memory, note) =
+        (scene.host("host-b").read("witness/host-a"), scene.rows.checkpoints[&at.0].1.clone());
+    for text in ["", "old 5\n", "old 0\n\nx\n", "\u{0}"] {
+        scene.rows.proofs.insert(at.clone(), (9, text.to_owned()));
+        assert_eq!(scene.round("host-b"), Vec::<String>::new(), "{text:?}");
+        assert_eq!(scene.rows.cosignatures, honest.cosignatures, "{text:?}");
     }
+    for text in [format!("old x\n\n{note}"), format!("old 5\nAAAA\n\n{note}")] {
+        scene.rows.proofs.insert(at.clone(), (9, text.clone()));
+        let faults = scene.round("host-b");
+        assert!(faults[0].starts_with("log of host host-a: not a request"), "{text:?}: {faults:?}");
+        assert_eq!(scene.rows.cosignatures, honest.cosignatures, "{text:?}");
+    }
+    assert_eq!(scene.cosigned("host-a", "host-b"), Some(5));
+    assert_eq!(scene.host("host-b").read("witness/host-a"), memory);
     assert!(scene.rows.disputes.is_empty());
 }
 

@@ -290,8 +290,8 @@ fn the_request_appears_in_the_spool_after_all_that_belongs_to_it() {
     }
     let bench = Bench::new();
     let tried = bench.command("strace").args(["-qq", "-o", "/dev/null", "true"]).output();
-    if !tried.is_ok_and(|output| output.status.success()) {
-        return skip(test, "strace cannot be used here");
+    if !tried.as_ref().is_ok_and(|output| output.status.success()) {
+        return skip(test, &format!("strace cannot be used here: {tried:?}"));
     }
     let request = saved(&bench, &unapproved("print(1)\n"));
     let (alice, bob) = (key(&bench, "alice", ED25519), key(&bench, "bob", ED25519));

@@ -5,12 +5,18 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use toolexec_tests::slowdown::time_factor;
 use toolexec_tests::{Bench, ssh_keygen_works};
 
 use super::host::{APPROVE, AuthorityHost, CORE_DRAFTS, TOOL, config, new_key, of_agent, sign};
 
 const HELD: &str = "permission.requestable";
-const SHORT: (&str, &str) = ("held_sec_max: 3600", "held_sec_max: 9");
+const HOUR: &str = "held_sec_max: 3600";
+
+/// Returns a hold time within which a busy host takes an answer.
+fn short() -> String {
+    format!("held_sec_max: {}", 20 * time_factor())
+}
 
 #[test]
 fn the_deadline_ends_in_a_recorded_refusal() {
@@ -18,7 +24,7 @@ fn the_deadline_ends_in_a_recorded_refusal() {
         return;
     }
     let bench = Bench::new();
-    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS, SHORT]);
+    let host = AuthorityHost::start(&bench, &[CORE_DRAFTS, (HOUR, short().as_str())]);
     let request = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&request.id, HELD);
     let record = host.assert_refused(&request.id, HELD);
@@ -37,7 +43,7 @@ fn without_hold_time_requests_are_refused() {
         return;
     }
     let bench = Bench::new();
-    let none = ("held_sec_max: 3600", "held_sec_max: 0");
+    let none = (HOUR, "held_sec_max: 0");
     let host = AuthorityHost::start(&bench, &[CORE_DRAFTS, none]);
     for _ in 0..3 {
         let request = host.submit(&of_agent("a", "wf-1"));
@@ -125,15 +131,17 @@ fn the_permissions_of_an_idle_workflow_end() {
         return;
     }
     let bench = Bench::new();
-    let idle = ("answer_uids: []", "answer_uids: []\n  workflow_idle_sec: 12");
-    let mut host = AuthorityHost::start(&bench, &[CORE_DRAFTS, SHORT, idle]);
+    let idle = format!("answer_uids: []\n  workflow_idle_sec: {}", 24 * time_factor());
+    let (uids, short) = ("answer_uids: []", short());
+    let changes = [CORE_DRAFTS, (HOUR, short.as_str()), (uids, idle.as_str())];
+    let mut host = AuthorityHost::start(&bench, &changes);
     let first = host.submit(&of_agent("a", "wf-1"));
     host.assert_held(&first.id, HELD);
     host.answer(&host.permission_request(), &["--grant", TOOL]);
     host.service.record_of(&first.id).assert_outcome("ok");
     // A run restarts the period, also for a grant without a use limit, and across a crash.
     for _ in 0..3 {
-        thread::sleep(Duration::from_secs(5));
+        thread::sleep(Duration::from_secs(10) * time_factor());
         let next = host.submit(&of_agent("a", "wf-1"));
         host.service.record_of(&next.id).assert_outcome("ok");
         host.crash();

@@ -8,16 +8,23 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use toolexec_tests::{Bench, as_both, list, skip};
+use toolexec_tests::{Bench, Record, RequestText, Service, as_both, list, skip};
 
 use super::{
     OTHER, assert_still_works, create_sparse, fifo, good, prepared_path, refusal_of,
     request_without_inputs, started, submit_as, submit_text,
 };
 
+/// The bytes of a declared input, and of a file elsewhere on the host.
+const SECRET: &str = "print('secret of the host')";
+
+/// Puts an object at a path.
+type Put<'a> = &'a dyn Fn(&Path);
+
 as_both! {
     objects_that_are_not_files_are_refused_unread,
     odd_objects_in_place_of_inputs_are_refused,
+    a_hard_link_in_place_of_an_input_counts_by_its_bytes,
     an_unreadable_signature_is_reported,
 }
 
@@ -119,57 +126,77 @@ fn inaccessible_objects_are_recorded_once() {
     service.verify().assert_code(0);
 }
 
+/// The bytes are the approved ones, so only the kind of the object can be the reason.
 fn odd_objects_in_place_of_inputs_are_refused(bench: &Bench) {
     let service = started(bench);
-    let secret = bench.scratch().file("script.py", "print('secret of the host')");
-    type Put<'a> = &'a dyn Fn(&Path);
-    // In place of the directory, and in place of its one input.
+    let secret = bench.scratch().file("script.py", SECRET);
     let objects: [(&str, Put<'_>); 6] = [
-        ("file", &|path| fs::write(path, "print('ran')").unwrap()),
+        ("file", &|path| fs::write(path, SECRET).unwrap()),
         ("link", &|path| symlink(bench.scratch().path(), path).unwrap()),
         ("dangling", &|path| symlink("/nowhere", path).unwrap()),
         ("fifo", &fifo),
         ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
         ("giant", &create_sparse),
     ];
-    let inside: [(&str, Put<'_>); 6] = [
-        ("fifo", &fifo),
-        ("link", &|path| symlink(&secret, path).unwrap()),
-        ("socket", &|path| drop(UnixListener::bind(path).unwrap())),
-        ("giant", &create_sparse),
-        ("directory", &|path| fs::create_dir(path).unwrap()),
-        ("hard", &|path| fs::hard_link(&secret, path).unwrap()),
+    let inside: [(&str, &str, Put<'_>); 5] = [
+        ("fifo", "spool.file-kind", &fifo),
+        ("link", "inputs.missing", &|path| symlink(&secret, path).unwrap()),
+        ("socket", "inputs.missing", &|path| drop(UnixListener::bind(path).unwrap())),
+        ("giant", "limits.over-policy", &create_sparse),
+        ("directory", "spool.file-kind", &|path| fs::create_dir(path).unwrap()),
     ];
     for (kind, put) in objects {
-        let text = good();
+        let text = RequestText::python(SECRET);
         put(&service.path(&format!("approved/{}.inputs", text.id)));
         submit_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
         let record = service.record_of(&text.id);
-        assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
-        assert!(!record.text.contains("secret of the host"), "{}", record.text);
+        assert_refused_unread(&record, kind, "inputs.missing");
         let place = service.path("quarantine").join(record.id());
         assert!(list(&place).contains(&format!("{}.inputs", text.id)), "{:?}", list(&place));
     }
-    for (kind, put) in inside {
-        let text = good();
-        let inputs = prepared_path(&service, "made.inputs");
-        fs::create_dir(&inputs).unwrap();
-        put(&inputs.join("script.py"));
-        let name = format!("{}.inputs", text.id);
-        submit_as(&service, bench.uid(), &inputs, OsStr::new(&name));
-        submit_text(&service, bench.uid(), &text.text(), OsStr::new(&format!("{}.md", text.id)));
-        let record = service.record_of(&text.id);
-        assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
-        assert!(!record.text.contains("secret of the host"), "{}", record.text);
+    for (kind, code, put) in inside {
+        let text = RequestText::python(SECRET);
+        assert_refused_unread(&record_with_input(&service, bench.uid(), &text, put), kind, code);
     }
     assert_eq!(list(&service.path("approved")), Vec::<String>::new());
     assert_still_works(&service);
 }
 
+/// The tool reads a copy that was hashed. Another name of the original cannot change it, so only
+/// the approved digest decides.
+fn a_hard_link_in_place_of_an_input_counts_by_its_bytes(bench: &Bench) {
+    let service = started(bench);
+    let secret = bench.scratch().file("script.py", SECRET);
+    let put = |path: &Path| fs::hard_link(&secret, path).unwrap();
+    let record = record_with_input(&service, bench.uid(), &RequestText::python(SECRET), &put);
+    record.assert_outcome("ok");
+    assert_eq!(record.stdout(), "secret of the host\n");
+    let record = record_with_input(&service, bench.uid(), &good(), &put);
+    assert_refused_unread(&record, "other bytes", "inputs.mismatch");
+    assert_eq!(fs::read_to_string(&secret).unwrap(), SECRET);
+    assert_still_works(&service);
+}
+
+/// Submits a request with an object in place of its one input. Returns its record.
+fn record_with_input(service: &Service<'_>, uid: u32, text: &RequestText, put: Put<'_>) -> Record {
+    let inputs = prepared_path(service, "made.inputs");
+    fs::create_dir(&inputs).unwrap();
+    put(&inputs.join("script.py"));
+    submit_as(service, uid, &inputs, OsStr::new(&format!("{}.inputs", text.id)));
+    submit_text(service, uid, &text.text(), OsStr::new(&format!("{}.md", text.id)));
+    service.record_of(&text.id)
+}
+
+#[track_caller]
+fn assert_refused_unread(record: &Record, kind: &str, code: &str) {
+    assert_eq!(record.outcome(), "refused", "{kind}: {}", record.text);
+    record.assert_violation(code);
+    assert!(!record.text.contains("secret of the host"), "{}", record.text);
+}
+
 fn an_unreadable_signature_is_reported(bench: &Bench) {
     let service = started(bench);
     let elsewhere = bench.scratch().file("elsewhere.sig", "no signature");
-    type Put<'a> = &'a dyn Fn(&Path);
     let objects: [(&str, Put<'_>); 6] = [
         ("link", &|path| symlink(&elsewhere, path).unwrap()),
         ("dangling", &|path| symlink("/nowhere", path).unwrap()),

@@ -9,6 +9,9 @@ use super::receiver::TestReceiver;
 use super::scene::{EventSpool, address_file};
 use super::settle;
 
+/// The note of a program that this kernel cannot restrict.
+const NO_LANDLOCK: &str = "this kernel has no Landlock";
+
 /// Returns the paths that were opened after the restriction, and if they were opened for writing.
 /// Returns `None` if the program did not restrict itself.
 fn opened(trace: &str) -> Option<Vec<(String, bool)>> {
@@ -38,11 +41,13 @@ fn it_reads_the_spool_and_writes_its_state_alone() {
     command.arg(&trace).arg(bench.scratch().path().join("bin/toolexec"));
     command.args(["notify", "--once", "--state", "notify.state", "--spool"]).arg(&spool.path);
     command.arg("--to-file").arg(address_file(&bench, &receiver.url()));
-    CliOutput::of(&mut command).assert_code(0);
+    let output = CliOutput::of(&mut command);
+    output.assert_code(0);
     assert_eq!(receiver.posts().len(), 1);
     let trace = fs::read_to_string(trace).unwrap();
     let Some(opened) = opened(&trace) else {
-        return skip(test, "this kernel has no Landlock");
+        output.assert_stderr(&[NO_LANDLOCK]);
+        return skip(test, NO_LANDLOCK);
     };
     let mut written = 0;
     for (path, writes) in &opened {

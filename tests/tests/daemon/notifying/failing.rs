@@ -84,7 +84,8 @@ fn an_endless_answer_is_not_read() {
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(receiver.posts().len(), 2, "{}", notify.log());
     let kib = timing::rss_kib(notify.pid());
-    assert!(kib < 100 * 1024, "{kib} KiB");
+    // A process that has ended has 0 KiB.
+    assert!((1..100 * 1024).contains(&kib), "{kib} KiB: {}", notify.log());
 }
 
 #[test]

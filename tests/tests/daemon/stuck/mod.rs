@@ -213,8 +213,9 @@ fn run_names_the_step_that_hangs() {
         ("tel-landlock", "restrict files with Landlock"),
     ] {
         let Some(bench) = Bench::as_root(test) else { return };
-        let Some(silent) = SilentFileSystem::mount(name) else {
-            return skip(test, "no file system in user space can be mounted here");
+        let silent = match SilentFileSystem::mount(name) {
+            Ok(silent) => silent,
+            Err(why) => return skip(test, &format!("no file system in user space: {why}")),
         };
         let mounts = format!("mounts: [/usr, {}]", silent.place().display());
         let policy = policy(&bench, 4, &mounts);
@@ -335,15 +336,6 @@ fn a_signal_is_not_swallowed_by_a_run_that_waits_for_its_launcher() {
         kill(signal, run.process());
         let (output, _) = run.wait_for_end(END_TIMEOUT);
         assert_not_started(&output, &["wait for the sandbox: cancelled", "wait for a worker slot"]);
-        // A second signal always ends it.
-        let request = bench.save(&RequestText::python("print(1)"));
-        let mut run = RunningCommand::start(&bench, &request, None);
-        run.wait_for_line("waiting for the launcher", MESSAGE_TIMEOUT);
-        kill(signal, run.process());
-        kill(signal, run.process());
-        let begun = Instant::now();
-        run.wait_for_end(END_TIMEOUT);
-        println!("{signal} twice: ended after {:?}", begun.elapsed());
     }
     still.resume();
 }

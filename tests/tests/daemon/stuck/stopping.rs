@@ -173,25 +173,33 @@ while True:
 "#;
 
 impl SilentFileSystem {
-    /// Mounts the file system. Returns `None` if this host does not allow it.
-    #[must_use]
-    pub(crate) fn mount(to_whom: &str) -> Option<Self> {
+    /// Mounts the file system, or returns the reason why this host cannot do so.
+    pub(crate) fn mount(to_whom: &str) -> Result<Self, String> {
         // A policy may not mount a directory of /tmp. The launcher looks at one outside of its
         // usual list.
         let place = PathBuf::from(format!("/srv/toolexec-mute-{}-{to_whom}", std::process::id()));
-        fs::create_dir_all(&place).ok()?;
+        fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
         let mut command = Command::new("/usr/bin/python3");
         command.arg("-c").arg(SERVER).arg(&place).arg(to_whom);
-        let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().ok()?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server = match command.spawn() {
+            Ok(server) => server,
+            Err(error) => {
+                fs::remove_dir(&place).unwrap();
+                return Err(format!("/usr/bin/python3: {error}"));
+            }
+        };
         let mut line = String::new();
         let mut stdout = std::io::BufReader::new(server.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut stdout, &mut line).unwrap();
         if line != "mounted\n" {
-            server.wait().unwrap();
+            let output = server.wait_with_output().unwrap();
             fs::remove_dir(&place).unwrap();
-            return None;
+            // The last line of a Python traceback names the error.
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(stderr.lines().last().unwrap_or_default().to_owned());
         }
-        Some(Self { server, place })
+        Ok(Self { server, place })
     }
 
     #[must_use]

@@ -48,6 +48,11 @@ impl<'p> TrialFaults<'p> {
         self.turn += 1;
     }
 
+    /// Returns whether there was a fault of each kind.
+    pub(super) fn has_caused_each(&self) -> bool {
+        ![self.daemon_kills, self.agent_kills, self.crashes, self.cuts].contains(&0)
+    }
+
     fn kill_daemon(&mut self, host: &mut TestFleetHost<'_>) {
         host.kill_daemon();
         host.begin_daemon();

@@ -86,8 +86,9 @@ impl TrialJudgement {
     }
 
     pub(super) fn assert_right(&self) {
-        let Self { faults, count, .. } = self;
+        let Self { outcomes, faults, count, .. } = self;
         assert!(faults.is_empty(), "{} faults of {count}:\n{}", faults.len(), faults.join("\n"));
+        assert!(outcomes.contains_key("ok"), "none ran to its end: {outcomes:?}");
     }
 }
 

@@ -79,11 +79,12 @@ fn under_faults_no_request_of_a_fleet_is_lost_or_run_twice() {
     let judged = judge::judge(&fleet, &requests.ids);
     judged.print(&faults, repeats, took);
     judged.assert_right();
+    assert!(repeats > 0, "no request was submitted by two clients");
     judge::assert_logs_and_records(&fleet, &benches[0]);
     fleet.stop();
 }
 
-/// Causes faults until every request has its record.
+/// Causes faults until every request has its record, and there was a fault of each kind.
 fn run_until_done(
     fleet: &mut TestFleet<'_>,
     faults: &mut TrialFaults<'_>,
@@ -98,7 +99,8 @@ fn run_until_done(
         if now != ended {
             (ended, moved_at) = (now, Instant::now());
         }
-        if submitting.load(Ordering::SeqCst) == 0 && ended == count {
+        let is_done = submitting.load(Ordering::SeqCst) == 0 && ended == count;
+        if is_done && faults.has_caused_each() {
             return;
         }
         let is_stuck = moved_at.elapsed() > STUCK_AFTER * time_factor();

@@ -17,7 +17,8 @@ as_both!(
 );
 
 fn a_changed_program_refuses_before_anything_is_used_up(bench: &Bench) {
-    let Some(scene) = CodeBench::of(bench, "a_changed_program_refuses") else { return };
+    let test = "a_changed_program_refuses_before_anything_is_used_up";
+    let Some(scene) = CodeBench::of(bench, test) else { return };
     let mut config = ServiceConfig::for_owner(bench);
     let backends = format!("\nbackend: confined\nbackends:\n  {ENTRY}\n");
     config.policy = config.policy.replacen("\nbackend: confined\n", &backends, 1);

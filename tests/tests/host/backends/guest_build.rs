@@ -8,6 +8,8 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, CliOutput, DocPage, skip, workspace};
 
+use super::static_programs::links_static_programs;
+
 const HOST_PROGRAMS: [&str; 4] =
     ["/usr/bin/mkfs.erofs", "/usr/bin/lz4", "/usr/bin/dpkg-deb", "/usr/bin/python3"];
 const SCRIPT: &str = "usr/share/toolexec/microvm/build";
@@ -33,11 +35,11 @@ impl<'a> InstalledBuild<'a> {
             skip(test, &format!("{missing}: no such file; help: run tests/prepare packages"));
             return None;
         }
-        let build = Self { bench, prefix: bench.scratch().dir("installed") };
-        if !build.install() {
-            skip(test, "cc cannot link a static program; help: install gcc and libc6-dev");
+        if !links_static_programs(bench, test) {
             return None;
         }
+        let build = Self { bench, prefix: bench.scratch().dir("installed") };
+        build.install();
         build.make_kernel_package();
         let programs = bench.scratch().path().join("bin");
         let package = build.kernel_package();
@@ -47,8 +49,8 @@ impl<'a> InstalledBuild<'a> {
         Some(build)
     }
 
-    /// Installs what the manifest of the package names. Returns whether the init could be linked.
-    fn install(&self) -> bool {
+    /// Installs what the manifest of the package names, and a small init.
+    fn install(&self) {
         let manifest = workspace().join("cli/Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
         for line in text.lines().filter(|it| it.contains("\"usr/share/toolexec/microvm/\"")) {
@@ -68,7 +70,7 @@ impl<'a> InstalledBuild<'a> {
         let source = self.bench.scratch().file("init.c", "int main(void) { return 0; }\n");
         let mut command = Command::new("cc");
         command.args(["-static", "-o"]).arg(init).arg(source);
-        command.output().is_ok_and(|output| output.status.success())
+        CliOutput::of(&mut command).assert_code(0);
     }
 
     /// Makes a package of a kernel with all drivers built in.

@@ -1,6 +1,7 @@
 //! Requests of the backend ERA run in a guest to a verified record, and its limits have their
 //! outcomes. A changed file, a missing accelerator or a hostile guest never counts as a good run.
 
+mod guest_case_end;
 mod hostile_guest;
 mod hostile_suite;
 
@@ -22,7 +23,7 @@ const BOUNDARY: &str =
     "- Guest boundary: TCG is not a hypervisor boundary; count on the sandbox only";
 
 fn python_runs_to_a_verified_record(bench: &Bench) {
-    let Some(scene) = MachineBench::of(bench, "python_runs_in_a_guest") else { return };
+    let Some(scene) = MachineBench::of(bench, "python_runs_to_a_verified_record") else { return };
     let script = "import os\nprint(os.uname().nodename != '', os.getuid())\n\
                   open('/out/copy.txt', 'w').write(open('/in/script.py').read())\n";
     let policy = scene.policy(&scene.entry("tcg", ""));
@@ -56,7 +57,9 @@ fn python_runs_to_a_verified_record(bench: &Bench) {
 }
 
 fn limits_have_their_outcomes(bench: &Bench) {
-    let Some(scene) = MachineBench::of(bench, "limits_of_a_guest") else { return };
+    let user = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
+    let test = format!("microvm::{user}::limits_have_their_outcomes");
+    let Some(scene) = MachineBench::of(bench, &test) else { return };
     let slow = scene.record(&python("import time\ntime.sleep(60)\n").time_sec(2));
     slow.assert_outcome("wall_limit");
     assert!(slow.text.contains("- Guest time: 2000 ms for the tool"), "{}", slow.text);
@@ -103,7 +106,8 @@ fn a_shell_program_runs_in_a_guest() {
 #[test]
 fn a_shell_script_of_an_image_runs_in_a_guest() {
     let bench = Bench::new();
-    let Some(scene) = MachineBench::of(&bench, "a_shell_script_of_an_image") else { return };
+    let test = "a_shell_script_of_an_image_runs_in_a_guest";
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
     let script = "#!/bin/bash\nset -euo pipefail\n\
                   sort \"$1\" | uniq -c | awk '{ print $2, $1 }' >/out/sorted.txt\n";
     scene.make_root("report", "shell", |tree| add_program(tree, script));
@@ -126,7 +130,8 @@ fn add_program(tree: &Path, script: &str) {
 #[test]
 fn the_exit_code_and_rejected_objects_are_those_of_the_guest() {
     let bench = Bench::new();
-    let Some(scene) = MachineBench::of(&bench, "the_exit_code_of_a_guest") else { return };
+    let test = "the_exit_code_and_rejected_objects_are_those_of_the_guest";
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
     let script = "import os, sys\nos.symlink('/etc/passwd', '/out/link')\nsys.exit(5)\n";
     let record = scene.record(&python(script));
     record.assert_outcome("exit_nonzero");
@@ -160,7 +165,8 @@ fn a_changed_kernel_runs_nothing() {
 #[test]
 fn a_file_with_another_digest_makes_the_backend_unavailable() {
     let bench = Bench::new();
-    let Some(scene) = MachineBench::of(&bench, "a_file_with_another_digest") else { return };
+    let test = "a_file_with_another_digest_makes_the_backend_unavailable";
+    let Some(scene) = MachineBench::of(&bench, test) else { return };
     let pinned = format!(", sha256: {{kernel: \"{}\"}}", "ab".repeat(32));
     let policy = scene.policy(&scene.entry("tcg", &pinned));
     let output = scene.run(&bench.save(&python("print(1)\n")), &policy);

@@ -16,3 +16,4 @@ mod microvm;
 mod microvm_scene;
 mod runs;
 mod scene;
+mod static_programs;

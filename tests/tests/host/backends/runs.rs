@@ -53,7 +53,10 @@ fn a_script_reads_and_writes_files(bench: &Bench) {
 }
 
 fn limits_have_their_outcomes(bench: &Bench) {
-    let Some(scene) = CodeBench::of(bench, "limits_have_their_outcomes") else { return };
+    // The module `microvm` has a test of the same name.
+    let user = if bench.is_root() { "as_root" } else { "as_an_ordinary_user" };
+    let test = format!("runs::{user}::limits_have_their_outcomes");
+    let Some(scene) = CodeBench::of(bench, &test) else { return };
     let endless = code("while True:\n    pass", "{}").time_sec(1);
     let record = Record::of(&scene.run(&endless));
     // It computes all the time, so that both limits are reached at about the same time.
@@ -72,7 +75,8 @@ fn limits_have_their_outcomes(bench: &Bench) {
 }
 
 fn a_backend_that_the_policy_lacks_is_unavailable(bench: &Bench) {
-    let Some(scene) = CodeBench::of(bench, "a_backend_that_the_policy_lacks") else { return };
+    let test = "a_backend_that_the_policy_lacks_is_unavailable";
+    let Some(scene) = CodeBench::of(bench, test) else { return };
     let request = script("1").edit("\"monty\"", "ERA");
     let output = scene.run(&request);
     output.assert_code(2);

@@ -144,9 +144,12 @@ fn tls_server(test: &str, bench: &Bench) -> Option<(TlsServer, u16, Vec<u8>)> {
     make.args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=t"]);
     make.args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout"]).arg(&key);
     make.arg("-out").arg(&certificate);
-    if !make.output().is_ok_and(|output| output.status.success()) {
-        skip(test, "no openssl that makes a certificate");
-        return None;
+    match make.output() {
+        Ok(made) => assert!(made.status.success(), "{made:?}"),
+        Err(error) => {
+            skip(test, &format!("openssl cannot be started: {error}"));
+            return None;
+        }
     }
     let (server, port) = (0..8).find_map(|_| listening_server(&key, &certificate)).unwrap();
     Some((server, port, std::fs::read(&certificate).unwrap()))

@@ -72,9 +72,10 @@ fn status_is_a_check() {
     assert!(output.stdout.contains("disputed by host-b: its log was cut back"), "{output:#?}");
 }
 
-/// Writes a fleet list, an operator's key and the file that allows it. The list is signed.
-fn signed_list(fleet: &FleetBench, labels: &str) -> Option<()> {
-    if !ssh_keygen_works("signed fleet lists") {
+/// Writes a fleet list, an operator's key and the file that allows it. The list is signed. Logs a
+/// skip of the test and returns `None` without a working `ssh-keygen`.
+fn signed_list(test: &str, fleet: &FleetBench, labels: &str) -> Option<()> {
+    if !ssh_keygen_works(test) {
         return None;
     }
     let home = fleet.bench.home();
@@ -113,7 +114,7 @@ fn hosts_are_compared_with_the_signed_list() {
     let mut another_fleet = status();
     another_fleet["status"]["fleet_id"] = "11111111".into();
     let fleet = FleetBench::new(&[&[status()], &[other], &[another_fleet], &[status()]]);
-    if signed_list(&fleet, "gpu").is_none() {
+    if signed_list("hosts_are_compared_with_the_signed_list", &fleet, "gpu").is_none() {
         return;
     }
     let hosts = |words: &[&str]| {
@@ -143,7 +144,7 @@ fn hosts_are_compared_with_the_signed_list() {
 #[test]
 fn labels_that_differ_from_the_list_are_named() {
     let fleet = FleetBench::new(&[&[status()]]);
-    if signed_list(&fleet, "cpu, gpu").is_none() {
+    if signed_list("labels_that_differ_from_the_list_are_named", &fleet, "cpu, gpu").is_none() {
         return;
     }
     let words = ["fleet", "hosts", "--database", URL];
@@ -160,7 +161,7 @@ fn lost_signs_an_order_for_this_fleet_alone() {
     another_fleet["status"]["fleet_id"] = "11111111".into();
     let fleet =
         FleetBench::new(&[&[status()], &[answer], &[status()], &[another_fleet], &[status()]]);
-    if signed_list(&fleet, "gpu").is_none() {
+    if signed_list("lost_signs_an_order_for_this_fleet_alone", &fleet, "gpu").is_none() {
         return;
     }
     let lost_with = |key: &str, host: &str| {
@@ -204,7 +205,7 @@ fn an_order_that_no_key_checks_is_reported() {
     }
     let answer = json!({ "lost": { "requests": [], "released": 0 } });
     let fleet = FleetBench::new(&[&[status()], &[answer]]);
-    if signed_list(&fleet, "gpu").is_none() {
+    if signed_list("an_order_that_no_key_checks_is_reported", &fleet, "gpu").is_none() {
         return;
     }
     let words = ["fleet", "lost", "host-a", "--database", URL, "--sign-key", "operator.key"];
@@ -216,7 +217,8 @@ fn an_order_that_no_key_checks_is_reported() {
 #[test]
 fn a_host_is_shown_as_lost_only_by_the_order_of_an_operator() {
     let fleet = FleetBench::new(&[]);
-    if signed_list(&fleet, "gpu").is_none() {
+    let test = "a_host_is_shown_as_lost_only_by_the_order_of_an_operator";
+    if signed_list(test, &fleet, "gpu").is_none() {
         return;
     }
     let home = fleet.bench.home();

@@ -42,9 +42,11 @@ fn an_agent_corrects_its_draft() {
     let status = agent.call("request_status", json!({ "id": id }));
     assert_eq!(status.assert_good().structured["state"], "drafted");
     // The same draft within one second has the same id: this is reported, and nothing is replaced.
-    let again = (0..3).map(|_| agent.call("draft_tool_request", good()));
-    let again: Vec<_> = again.collect();
-    assert!(again.iter().any(|it| it.is_error && it.text().contains("already exists")));
+    let call = json!({ "call": "draft_tool_request", "arguments": good() });
+    let again = agent.request(&json!({ "together": vec![call; 3] }));
+    let is_refused =
+        |it: &Value| it["is_error"] == true && it["texts"].to_string().contains("already exists");
+    assert!(again.as_array().unwrap().iter().any(is_refused), "{again:#}");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
     agent.disconnect();
 }

@@ -3,12 +3,12 @@
 //! Modes that need no QEMU are tests of the wrapper: `microvm/tests/wrapper/hostile_guests.rs`.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use toolexec_tests::{Bench, Record, list, skip, workspace};
+use toolexec_tests::{Bench, CliOutput, Record, list, workspace};
 
 use super::super::microvm_scene::{MachineBench, python};
+use super::super::static_programs::links_static_programs;
 
 /// The time for the boot of the guest that never starts a tool, and of no other.
 const SHORT_BOOT: &str = "boot_sec: 15";
@@ -114,12 +114,13 @@ fn a_hostile_guest_never_counts_as_a_good_run() {
     let bench = Bench::new();
     let test = "a_hostile_guest_never_counts_as_a_good_run";
     let Some(scene) = MachineBench::of(&bench, test) else { return };
+    if !links_static_programs(&bench, test) {
+        return;
+    }
     let honest = fs::read(scene.file("initrd")).unwrap();
     let root = fs::read(scene.file("root-python")).unwrap();
     for mode in &INITS {
-        let Some(init) = hostile_init(&scene, mode.name) else {
-            return skip(test, "cc cannot link a static program; help: install gcc and libc6-dev");
-        };
+        let init = hostile_init(&scene, mode.name);
         // Of two archives, the later one has the file that counts.
         fs::write(scene.file("initrd"), [honest.as_slice(), &cpio(&init)].concat()).unwrap();
         check(&scene, mode);
@@ -142,17 +143,13 @@ fn files_that_are_not_a_guest_start_no_tool() {
     bench.assert_nothing_left();
 }
 
-fn hostile_init(scene: &MachineBench<'_>, mode: &str) -> Option<Vec<u8>> {
+fn hostile_init(scene: &MachineBench<'_>, mode: &str) -> Vec<u8> {
     let source = workspace().join("tests/tests/host/backends/hostile_init.c");
     let built = scene.bench().scratch().path().join("hostile-init");
-    compiled(&source, &built, mode).then(|| fs::read(&built).unwrap())
-}
-
-/// Returns whether this host can link a program without a loader.
-fn compiled(source: &Path, built: &Path, mode: &str) -> bool {
     let mut command = Command::new("cc");
-    command.args(["-static", "-O1", "-w", &format!("-D{mode}"), "-o"]).arg(built).arg(source);
-    command.output().is_ok_and(|output| output.status.success())
+    command.args(["-static", "-O1", "-w", &format!("-D{mode}"), "-o"]).arg(&built).arg(source);
+    CliOutput::of(&mut command).assert_code(0);
+    fs::read(built).unwrap()
 }
 
 /// An archive of the format newc with `/init` only.

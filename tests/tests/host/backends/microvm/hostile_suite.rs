@@ -13,6 +13,8 @@ use toolexec_tests::hostile::{
 use toolexec_tests::{Bench, CliOutput, Record, RequestText, list, skip, workspace};
 
 use super::super::microvm_scene::{MachineBench, in_guest};
+use super::super::static_programs::links_static_programs;
+use super::guest_case_end::GuestCaseEnd;
 
 /// Enough for a guest of 151 MiB, less than any case tries to fill.
 const MEMORY_MB: u32 = 272;
@@ -24,22 +26,6 @@ const GUESTS: [(&str, &[&str]); 2] = [
     ("attack not:limits- processes-kill_all", &["ok"]),
 ];
 
-/// Cases that reach an object which a plain sandbox hides, or exceed a limit that only a plain
-/// sandbox has. In a guest the object belongs to the run.
-const OWN_OBJECTS: [(&str, &str); 11] = [
-    ("files/kallsyms", "names of the guest's kernel"),
-    ("files/kernel_command_line", "the command line of the guest's kernel"),
-    ("files/list_root", "the names in the root image"),
-    ("files/oom_score", "the order in which the guest kills the tool's processes"),
-    ("files/proc_pids", "the processes of the guest"),
-    ("files/uid_map", "the tool's own map, which the guest's kernel then refuses"),
-    ("identity/killed_first", "the order in which the guest kills the tool's processes"),
-    ("limits/file_bytes", "a file of 12 MiB in the tool's own /tmp"),
-    ("limits/pipes_hidden", "pipes, as many as the guest's kernel gives to one user"),
-    ("network/hosts_elsewhere", "nothing: the case expects the proxy's refusals"),
-    ("processes/kill_by_number", "the processes of the guest"),
-];
-
 #[test]
 fn every_attack_is_contained_in_a_guest() {
     let test = "every_attack_is_contained_in_a_guest";
@@ -48,10 +34,11 @@ fn every_attack_is_contained_in_a_guest() {
     let Some(place) = CaseDirectory::new() else {
         return skip(test, "needs root: the cases are built in /opt");
     };
+    if !links_static_programs(&bench, test) {
+        return;
+    }
     let cases = HostileCase::all();
-    let Some(driver) = compiled_driver(place.path()) else {
-        return skip(test, "cc cannot link a static program; help: install gcc and libc6-dev");
-    };
+    let driver = compiled_driver(place.path());
     let built = BuiltCase::all(&cases, &place);
     scene.make_root("hostile", "python", |tree| add_cases(tree, &driver, &cases, &built));
     let policy = hostile_policy(&scene);
@@ -64,28 +51,18 @@ fn every_attack_is_contained_in_a_guest() {
     bench.assert_nothing_left();
 }
 
-/// The end of a case, as the driver saw it.
-#[derive(Clone, Debug)]
-struct GuestCaseEnd {
-    /// The worst verdict that the case printed, or nothing.
-    verdict: String,
-    /// The driver ended it after six seconds.
-    late: bool,
-}
-
 /// The name of a case in the root image.
 fn file_name(case: &HostileCase) -> String {
     let ending = if case.is_python() { ".py" } else { "" };
     format!("{}{ending}", case.name.replace('/', "-"))
 }
 
-/// Compiles the driver. Returns `None` without a compiler.
-fn compiled_driver(place: &Path) -> Option<PathBuf> {
+fn compiled_driver(place: &Path) -> PathBuf {
     let driver = place.join("guest_driver");
     let mut compile = Command::new(workspace().join("tests/hostile/compile"));
     let source = workspace().join("tests/hostile/guest_driver.c");
-    let output = CliOutput::of(compile.arg(source).arg(&driver));
-    (output.code == Some(0)).then_some(driver)
+    CliOutput::of(compile.arg(source).arg(&driver)).assert_code(0);
+    driver
 }
 
 fn add_cases(tree: &Path, driver: &Path, cases: &[HostileCase], built: &[BuiltCase]) {
@@ -138,13 +115,15 @@ fn ends_in(lines: &[String]) -> Vec<(String, GuestCaseEnd)> {
         if let Some(last) = row["last"].as_str() {
             let printed = lines.get(at + 1..).unwrap_or_default();
             let has = |word: &&str| printed.iter().any(|line| line == word);
-            let worst = ["ESCAPED", "UNLIMITED", "OPEN"].into_iter().find(has);
+            let worst = ["ESCAPED", "UNLIMITED", "OPEN", "CONTAINED"].into_iter().find(has);
             let verdict = worst.unwrap_or_default().to_owned();
-            ends.push((last.to_owned(), GuestCaseEnd { verdict, late: false }));
+            // The outcome of the run shows that it has started.
+            ends.push((last.to_owned(), GuestCaseEnd { verdict, status: 0, late: false }));
             break;
         }
         let verdict = row["verdict"].as_str().unwrap().to_owned();
-        let end = GuestCaseEnd { verdict, late: row["late"] == true };
+        let status = row["status"].as_i64().unwrap();
+        let end = GuestCaseEnd { verdict, status, late: row["late"] == true };
         ends.push((row["case"].as_str().unwrap().to_owned(), end));
     }
     ends
@@ -157,9 +136,8 @@ fn judge_all(
 ) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut wrong) = (Vec::new(), Vec::new());
     for case in cases {
-        let own = OWN_OBJECTS.iter().find(|(name, _)| *name == case.name).map(|(_, what)| *what);
         let judged = match ends.get(&file_name(case)) {
-            Some(end) => judge(end, own),
+            Some(end) => end.judge(&case.name),
             None => Err("did not run".to_owned()),
         };
         if let Err(why) = &judged {
@@ -168,18 +146,6 @@ fn judge_all(
         texts.push(judged.unwrap_or_else(|why| format!("DIFFERS: {why}")));
     }
     (texts, wrong)
-}
-
-/// A call that succeeds is one of the guest's kernel: the boundary to the host is QEMU's.
-fn judge(end: &GuestCaseEnd, own: Option<&str>) -> Result<String, String> {
-    match (end.verdict.as_str(), own) {
-        ("ESCAPED" | "UNLIMITED", Some(what)) => Ok(format!("contained: {what}")),
-        ("ESCAPED" | "UNLIMITED", None) => Err(format!("it printed {}", end.verdict)),
-        ("CONTAINED", Some(_)) => Err("contained now: take it off the list".to_owned()),
-        ("OPEN", _) => Ok("contained: the guest's kernel answers".to_owned()),
-        _ if end.late => Ok("contained: ended by the driver".to_owned()),
-        _ => Ok("contained".to_owned()),
-    }
 }
 
 /// Prints the table, and writes it beside that of the plain sandbox.
