@@ -22,6 +22,8 @@ mod scene;
 mod signatures;
 mod signed_action;
 mod signers;
+#[path = "../../tests/src/skip.rs"]
+mod skip;
 #[path = "../../tests/soft_keys/mod.rs"]
 mod soft;
 mod standing;

@@ -23,7 +23,7 @@ fn keys() -> [SoftKey; 4] {
 
 #[test]
 fn we_and_openssh_revoke_the_same_keys() {
-    let Some(oracle) = KeygenOracle::open("revoked") else { return };
+    let Some(oracle) = KeygenOracle::open("we_and_openssh_revoke_the_same_keys") else { return };
     let ring = keys();
     let ca = oracle.key("ca", "ed25519");
     let keys: Vec<String> = ring.iter().map(SoftKey::public).collect();
@@ -79,7 +79,11 @@ fn agree_on_revocation(
 
 #[test]
 fn we_and_openssh_refuse_the_same_damaged_revocation_lists() {
-    let Some(oracle) = KeygenOracle::open("damaged") else { return };
+    let Some(oracle) =
+        KeygenOracle::open("we_and_openssh_refuse_the_same_damaged_revocation_lists")
+    else {
+        return;
+    };
     let (key, other) = (SoftKey::ed25519(1), SoftKey::p256(2).public());
     let signers = format!("alice {}\n", key.public());
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
@@ -100,7 +104,10 @@ fn we_and_openssh_refuse_the_same_damaged_revocation_lists() {
 
 #[test]
 fn we_and_openssh_refuse_the_same_damaged_signatures() {
-    let Some(oracle) = KeygenOracle::open("flipped") else { return };
+    let Some(oracle) = KeygenOracle::open("we_and_openssh_refuse_the_same_damaged_signatures")
+    else {
+        return;
+    };
     let ring = keys();
     let mut dice = SeededRng::new(11);
     let mut still_good = 0;
@@ -134,7 +141,7 @@ fn we_and_openssh_refuse_the_same_damaged_signatures() {
 
 #[test]
 fn we_and_openssh_read_the_same_armour() {
-    let Some(oracle) = KeygenOracle::open("armour") else { return };
+    let Some(oracle) = KeygenOracle::open("we_and_openssh_read_the_same_armour") else { return };
     let key = SoftKey::ed25519(1);
     let signers = format!("alice {}\n", key.public());
     let text = String::from_utf8(key.sign(NAMESPACE, MESSAGE).bytes).unwrap();
@@ -169,7 +176,7 @@ fn we_and_openssh_read_the_same_armour() {
 /// OpenSSH verifies an untouched security key's signature; we never do.
 #[test]
 fn only_we_require_a_touched_security_key() {
-    let Some(oracle) = KeygenOracle::open("touch") else { return };
+    let Some(oracle) = KeygenOracle::open("only_we_require_a_touched_security_key") else { return };
     for (flags, touched) in
         [(PRESENT, true), (PRESENT | VERIFIED, true), (0, false), (VERIFIED, false)]
     {
@@ -199,7 +206,7 @@ fn only_we_require_a_touched_security_key() {
 /// Each signature that OpenSSH accepts and we refuse.
 #[test]
 fn stricter_refusals_are_listed() {
-    let Some(oracle) = KeygenOracle::open("purpose") else { return };
+    let Some(oracle) = KeygenOracle::open("stricter_refusals_are_listed") else { return };
     let rsa = oracle.key("rsa", "rsa");
     let signature = oracle.sign("rsa", NAMESPACE, "sha512", MESSAGE);
     let signers = format!("alice {rsa}\n");
@@ -224,7 +231,7 @@ fn second_encoding_of_a_key_is_refused() {
     let short = format!("alice {}\n", key.public_compressed());
     let error = AllowedSigners::parse(&short).expect_err("a second encoding").to_string();
     assert!(error.contains("the ecdsa-sha2-nistp256 key is not a valid point"), "{error}");
-    let Some(oracle) = KeygenOracle::open("encoding") else { return };
+    let Some(oracle) = KeygenOracle::open("second_encoding_of_a_key_is_refused") else { return };
     let signature = key.sign(NAMESPACE, MESSAGE).bytes;
     let verifies =
         |signers: &str| oracle.verifies(&OracleQuestion::of_alice(signers, &signature, MESSAGE));

@@ -24,7 +24,7 @@ struct KeygenKeys(KeygenOracle);
 impl KeygenKeys {
     /// Returns `None` with a message if `ssh-keygen` cannot run.
     fn open(test: &str) -> Option<Self> {
-        KeygenOracle::open(&format!("signatures-{test}")).map(Self)
+        KeygenOracle::open(test).map(Self)
     }
 
     fn key(&self, name: &str, kind: &str) -> String {
@@ -68,7 +68,10 @@ fn decide(scene: &DecisionScene, min: usize) -> policies::Decision {
 
 #[test]
 fn a_stock_signature_of_either_kind_and_hash_counts() {
-    let Some(workshop) = KeygenKeys::open("stock") else { return };
+    let Some(workshop) = KeygenKeys::open("a_stock_signature_of_either_kind_and_hash_counts")
+    else {
+        return;
+    };
     for (kind, hash) in
         [("ed25519", "sha512"), ("ed25519", "sha256"), ("ecdsa", "sha512"), ("ecdsa", "sha256")]
     {
@@ -98,7 +101,9 @@ fn a_stock_signature_of_either_kind_and_hash_counts() {
 
 #[test]
 fn a_signature_for_anything_else_does_not_count() {
-    let Some(workshop) = KeygenKeys::open("else") else { return };
+    let Some(workshop) = KeygenKeys::open("a_signature_for_anything_else_does_not_count") else {
+        return;
+    };
     let (alice, mallory) = (workshop.key("alice", "ed25519"), workshop.key("mallory", "ed25519"));
     let good = workshop.approve("alice");
     let text = String::from_utf8(good.bytes.clone()).unwrap();
@@ -151,7 +156,7 @@ fn a_signature_for_anything_else_does_not_count() {
 
 #[test]
 fn a_broken_file_does_not_stop_a_good_one() {
-    let Some(workshop) = KeygenKeys::open("broken") else { return };
+    let Some(workshop) = KeygenKeys::open("a_broken_file_does_not_stop_a_good_one") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let junk = SignatureFile { name: "r.md.\u{202e}x.sig".to_owned(), bytes: vec![0; 9] };
     let scene = scene(&[line], vec![junk, workshop.approve("alice")]);
@@ -163,7 +168,9 @@ fn a_broken_file_does_not_stop_a_good_one() {
 
 #[test]
 fn people_are_counted_not_files_keys_or_names() {
-    let Some(workshop) = KeygenKeys::open("people") else { return };
+    let Some(workshop) = KeygenKeys::open("people_are_counted_not_files_keys_or_names") else {
+        return;
+    };
     let alice = workshop.key("alice", "ed25519");
     let second = workshop.key("second", "ecdsa");
     let bob = workshop.key("bob", "ed25519");
@@ -192,7 +199,7 @@ fn people_are_counted_not_files_keys_or_names() {
 
 #[test]
 fn approved_by_must_be_one_who_signed() {
-    let Some(workshop) = KeygenKeys::open("principal") else { return };
+    let Some(workshop) = KeygenKeys::open("approved_by_must_be_one_who_signed") else { return };
     let bob = workshop.key("bob", "ed25519");
     let signature = || vec![workshop.approve("bob")];
     let (violations, _) = refused(decide(&scene(&[format!("bob {bob}")], signature()), 1));
@@ -205,7 +212,7 @@ fn approved_by_must_be_one_who_signed() {
 
 #[test]
 fn a_rejection_is_final() {
-    let Some(workshop) = KeygenKeys::open("reject") else { return };
+    let Some(workshop) = KeygenKeys::open("a_rejection_is_final") else { return };
     let lines = |options: &str| {
         let key = fs::read_to_string(workshop.0.dir().join("bob.pub")).expect("the key");
         let alice = fs::read_to_string(workshop.0.dir().join("alice.pub")).expect("the key");
@@ -243,7 +250,7 @@ fn a_rejection_is_final() {
 
 #[test]
 fn too_many_files_are_refused_as_a_whole() {
-    let Some(workshop) = KeygenKeys::open("many") else { return };
+    let Some(workshop) = KeygenKeys::open("too_many_files_are_refused_as_a_whole") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let good = workshop.approve("alice");
     accepts(decide(&scene(std::slice::from_ref(&line), vec![good.clone(); 16]), 1));
@@ -254,7 +261,10 @@ fn too_many_files_are_refused_as_a_whole() {
 
 #[test]
 fn signatures_that_policy_does_not_require_are_recorded() {
-    let Some(workshop) = KeygenKeys::open("extra") else { return };
+    let Some(workshop) = KeygenKeys::open("signatures_that_policy_does_not_require_are_recorded")
+    else {
+        return;
+    };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let scene = DecisionScene {
         signatures: vec![workshop.approve("alice")],
@@ -269,7 +279,7 @@ fn signatures_that_policy_does_not_require_are_recorded() {
 
 #[test]
 fn a_changed_request_loses_its_approval() {
-    let Some(workshop) = KeygenKeys::open("changed") else { return };
+    let Some(workshop) = KeygenKeys::open("a_changed_request_loses_its_approval") else { return };
     let line = format!("alice {}", workshop.key("alice", "ed25519"));
     let scene = scene(&[line], vec![workshop.approve("alice")]);
     let changed = scene::text(&[("print(1 + 1)", "print(1 + 2)")]);

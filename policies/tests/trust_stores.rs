@@ -181,7 +181,10 @@ fn found(question: &OracleQuestion<'_>, signers: &AllowedSigners, at: UtcTime) -
 
 #[test]
 fn we_and_openssh_agree_about_generated_trust_stores() {
-    let Some(oracle) = KeygenOracle::open("generated") else { return };
+    let Some(oracle) = KeygenOracle::open("we_and_openssh_agree_about_generated_trust_stores")
+    else {
+        return;
+    };
     let (ring, mut dice) = (TestKeyRing::new(&oracle), SeededRng::new(5));
     let (mut yes, mut no, mut refused, mut stricter) = (0, 0, 0, 0);
     for round in 0..FILES {

@@ -7,9 +7,12 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+#[path = "../../tests/src/skip.rs"]
+mod skip;
+
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -289,16 +292,6 @@ impl Drop for SharedMemoryDir {
     }
 }
 
-/// Reports a test that this host cannot run, so that `tests/run` does not count it as passed.
-fn skip(test: &str, reason: &str) {
-    let line = format!("SKIPPED {test}: {reason}\n");
-    let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
-        return std::io::stderr().write_all(line.as_bytes()).unwrap();
-    };
-    let log = fs::OpenOptions::new().create(true).append(true).open(log);
-    log.unwrap().write_all(line.as_bytes()).unwrap();
-}
-
 #[test]
 fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
     let scene = RecoveryScene::new();
@@ -307,7 +300,7 @@ fn what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again() {
     match fs::create_dir(&elsewhere) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let test = "what_cannot_be_taken_away_keeps_its_claim_and_is_not_taken_again";
-            return skip(test, "no /dev/shm to drop things into");
+            return skip::skip(test, "no /dev/shm to drop things into");
         }
         made => made.unwrap(),
     }

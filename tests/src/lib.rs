@@ -12,6 +12,7 @@
 
 mod bench;
 mod browser;
+mod c_compiler;
 pub mod crash_support;
 mod doc_page;
 mod fleet;

@@ -3,10 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use crate::bench::{Bench, CliOutput};
-use crate::skip;
+use crate::bench::Bench;
+use crate::c_compiler::is_compiled;
 
 /// Adds the seconds of `TOOLEXEC_TEST_CLOCK_SHIFT`, and those in the file that
 /// `TOOLEXEC_TEST_CLOCK` names.
@@ -54,15 +53,7 @@ impl ShiftedClock {
         let library = bench.scratch().path().join("clock.so");
         let mut compiler = Command::new("cc");
         compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source);
-        let output = match compiler.output() {
-            Ok(output) => CliOutput::from_output(&output, Duration::ZERO),
-            Err(error) => {
-                skip(test, &format!("no C compiler: {error}"));
-                return None;
-            }
-        };
-        output.assert_code(0);
-        Some(Self(library))
+        is_compiled(test, &mut compiler).then_some(Self(library))
     }
 
     /// Shifts the clock of a command by seconds, for as long as it runs.

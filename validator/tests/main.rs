@@ -17,5 +17,7 @@ mod result;
 mod result_content;
 mod rules;
 mod secrets;
+#[path = "../../tests/src/skip.rs"]
+mod skip;
 mod support;
 mod values;

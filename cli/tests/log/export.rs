@@ -8,7 +8,8 @@ use std::process::Command;
 
 use records::log::{LogView, fsck};
 
-use crate::fixture::{flip, replace, skipped};
+use crate::fixture::skip::skip;
+use crate::fixture::{flip, replace};
 use crate::test_log::{ORIGIN, TestLog, copy};
 
 /// Returns every file of the copy, with its inode, which changes when the file is replaced.
@@ -150,7 +151,7 @@ fn killed_export_verifies_and_can_be_completed() {
                     copy(&bench.path(from), &bench.path("stick"));
                 }
                 match run_to(&bench, syscall, when) {
-                    None => return skipped(test, "strace cannot run here"),
+                    None => return skip(test, "strace cannot run here"),
                     Some(true) => break,
                     Some(false) => killed += 1,
                 }

@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 
 use egress::frame::EgressRefusalReason;
 
-use crate::kernel::skip;
 use crate::servers::{HELLO, TestIdentity, http, tls_saying};
+use crate::skip::skip;
 use crate::support::{HostsFile, ProxyRun, reasons, rule};
 
 const ONE: &str = "127.0.0.1 one.example\n";

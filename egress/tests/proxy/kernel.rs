@@ -11,20 +11,12 @@ use egress::frame::EgressHostRule;
 use nix::sched::{CloneFlags, unshare};
 
 use crate::servers::{HELLO, http, name_server};
+use crate::skip::skip;
 use crate::support::{
     HostsFile, LOOPBACK, ProxyRun, arguments, connect, get, order, program, rest, rule,
 };
 
 const ONE: &str = "127.0.0.1 one.example\n";
-
-pub(crate) fn skip(test: &str, reason: &str) {
-    let line = format!("SKIPPED {test}: {reason}\n");
-    let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
-        return std::io::stderr().write_all(line.as_bytes()).unwrap();
-    };
-    let log = fs::OpenOptions::new().create(true).append(true).open(log);
-    log.unwrap().write_all(line.as_bytes()).unwrap();
-}
 
 #[test]
 fn a_socket_of_another_network_namespace_is_the_only_way_out_of_it() {

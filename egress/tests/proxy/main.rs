@@ -19,5 +19,7 @@ mod retry;
 mod servers;
 mod service;
 mod session;
+#[path = "../../../tests/src/skip.rs"]
+mod skip;
 mod support;
 mod tunnels;

@@ -6,7 +6,7 @@ use std::process::Command;
 use egress::frame::EgressRefusalReason;
 use nix::sched::{CloneFlags, unshare};
 
-use crate::kernel::skip;
+use crate::skip::skip;
 use crate::support::{
     HostsFile, ProxyRun, assert_refused, eventually, get, order, public, reasons,
 };

@@ -1,9 +1,11 @@
 //! Tests of the restrictions from inside the process. Each runs in a thread of its own, because a
 //! restriction applies to the calling thread.
 
+#[path = "../../../tests/src/skip.rs"]
+mod skip;
+
 use std::fs::{self, DirBuilder, File};
 use std::io::ErrorKind::PermissionDenied;
-use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -66,16 +68,6 @@ fn write_new(path: &Path) -> std::io::Result<()> {
     File::options().write(true).create_new(true).open(path).map(drop)
 }
 
-/// Reports a test that this host cannot run, so that `tests/run` does not count it as passed.
-fn skip(test: &str, reason: &str) {
-    let line = format!("SKIPPED {test}: {reason}\n");
-    let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
-        return std::io::stderr().write_all(line.as_bytes()).unwrap();
-    };
-    let log = File::options().create(true).append(true).open(log);
-    log.unwrap().write_all(line.as_bytes()).unwrap();
-}
-
 #[test]
 fn an_agent_writes_its_own_places_and_reads_the_spool_alone() {
     let scene = ConfinedScene::new("files");
@@ -102,7 +94,7 @@ fn an_agent_writes_its_own_places_and_reads_the_spool_alone() {
     );
     if !is_enforced {
         let test = "an_agent_writes_its_own_places_and_reads_the_spool_alone";
-        return skip(test, "this kernel has no Landlock");
+        return skip::skip(test, "this kernel has no Landlock");
     }
     let scene = ConfinedScene::new("denied");
     let path = |name: &str| scene.path(name);

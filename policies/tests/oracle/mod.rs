@@ -1,13 +1,15 @@
 //! Stock `ssh-keygen` as the oracle for signatures, trust stores and revocation lists. If it cannot
 //! run, the test is reported as skipped; it must never look like a passed test.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use model::UtcTime;
 use policies::{AllowedSigners, SshSignature};
+
+use crate::skip::skip;
 
 /// The directory of one test, and `ssh-keygen`.
 pub(crate) struct KeygenOracle(PathBuf);
@@ -144,15 +146,6 @@ impl Drop for KeygenOracle {
     fn drop(&mut self) {
         // Test keys; leftover files do no harm.
         drop(fs::remove_dir_all(&self.0));
-    }
-}
-
-pub(crate) fn skip(test: &str, why: &str) {
-    let line = format!("SKIPPED policies/{test}: {why}\n");
-    eprint!("{line}");
-    if let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
-        let mut log = OpenOptions::new().append(true).create(true).open(log).expect("the skip log");
-        log.write_all(line.as_bytes()).expect("the skip log");
     }
 }
 

@@ -32,7 +32,7 @@ fn stock(oracle: &KeygenOracle, public: &str, armoured: &[u8]) -> bool {
 
 #[test]
 fn we_accept_no_passkey_that_openssh_refuses() {
-    let oracle = KeygenOracle::open("webauthn");
+    let oracle = KeygenOracle::open("we_accept_no_passkey_that_openssh_refuses");
     let key = passkey();
     let judged = |name: &str, change: AssertionChange, stock_accepts: bool| {
         let mut asked = key.asked(NAMESPACE, MESSAGE, ORIGIN);
@@ -57,7 +57,7 @@ fn we_accept_no_passkey_that_openssh_refuses() {
 
 #[test]
 fn a_key_signs_as_what_it_was_made_for() {
-    let oracle = KeygenOracle::open("purpose-of-passkeys");
+    let oracle = KeygenOracle::open("a_key_signs_as_what_it_was_made_for");
     let plain = SoftKey::p256(4).in_security_key(RP_ID, TOUCHED, 8);
     let plain_signature = armour(&plain.signature(NAMESPACE, MESSAGE));
     let of_ssh = SoftPasskey::new(5, "ssh:");
@@ -110,7 +110,11 @@ fn a_passkey_counts_only_for_callers_that_judge_its_statement() {
 /// Damaged bytes, and damaged text that the passkey has signed: OpenSSH must accept what we accept.
 #[test]
 fn damaged_passkey_signatures_are_accepted_by_both_or_refused_by_us() {
-    let Some(oracle) = KeygenOracle::open("damaged-passkeys") else { return };
+    let Some(oracle) =
+        KeygenOracle::open("damaged_passkey_signatures_are_accepted_by_both_or_refused_by_us")
+    else {
+        return;
+    };
     let key = passkey();
     let good = key.signature(&key.asked(NAMESPACE, MESSAGE, ORIGIN));
     let agree = |blob: &[u8]| {

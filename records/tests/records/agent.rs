@@ -15,7 +15,8 @@ use records::{
     attest, sign, verify_bundle,
 };
 
-use crate::fixture::{RecordCase, RecordScratch, put, skipped, stock};
+use crate::fixture::skip::skip;
+use crate::fixture::{RecordCase, RecordScratch, put, stock};
 
 /// A stock agent with one P-256 and one Ed25519 key, stopped on drop.
 pub(crate) struct StockAgent {
@@ -35,7 +36,7 @@ impl StockAgent {
         let child = match started {
             Ok(child) => child,
             Err(error) => {
-                skipped(test, &format!("ssh-agent: {error}"));
+                skip(test, &format!("ssh-agent: {error}"));
                 return None;
             }
         };

@@ -7,7 +7,8 @@ use std::process::Command;
 
 use records::log::{Log, LogView, fsck};
 
-use crate::fixture::{RecordScratch, skipped};
+use crate::fixture::RecordScratch;
+use crate::fixture::skip::skip;
 use crate::log::{entry, grown, log_key, opened};
 
 /// The directory of the log that the child appends to.
@@ -42,7 +43,7 @@ fn a_killed_appender_loses_nothing_that_it_acknowledged() {
             let scratch = RecordScratch::in_memory();
             copy(before.path(), &scratch.path().join("log"));
             match run_to("child_appends_over_the_edge_of_a_tile", scratch.path(), syscall, when) {
-                None => return skipped(test, "strace cannot run here"),
+                None => return skip(test, "strace cannot run here"),
                 Some(true) => break,
                 Some(false) => killed += 1,
             }
@@ -85,7 +86,7 @@ fn a_killed_appender_of_batches_loses_none_that_was_durable() {
                 copy(before.path(), &scratch.path().join("log"));
                 let child = "child_appends_batches_over_the_edge_of_a_tile";
                 match run_to(child, scratch.path(), syscall, when) {
-                    None => return skipped(test, "strace cannot run here"),
+                    None => return skip(test, "strace cannot run here"),
                     Some(true) => break,
                     Some(false) => killed += 1,
                 }

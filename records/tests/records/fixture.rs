@@ -1,5 +1,8 @@
 //! Synthetic requests, runs and directories. Only keys and names of scratch directories are random.
 
+#[path = "../../../tests/src/skip.rs"]
+pub(crate) mod skip;
+
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,6 +20,7 @@ use sandbox::report::{
     Accounting, CapabilitySets, CollectedArtifact, CollectedOutput, Confinement, EffectiveLimit,
     FinishedRun, Stream,
 };
+use skip::skip;
 use validator::{Draft, FileLocation, OwnerUid, Request};
 
 pub(crate) const REQUEST_ID: &str = "TR-20261121-120000Z-stats";
@@ -415,7 +419,7 @@ pub(crate) fn stock(
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            skipped(test, &format!("{program}: {error}"));
+            skip(test, &format!("{program}: {error}"));
             return None;
         }
     };
@@ -424,13 +428,4 @@ pub(crate) fn stock(
     let output = child.wait_with_output().unwrap();
     let text = [output.stdout, output.stderr].concat();
     Some((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
-}
-
-pub(crate) fn skipped(test: &str, reason: &str) {
-    let line = format!("SKIPPED records::{test}: {reason}\n");
-    eprint!("{line}");
-    if let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
-        let mut file = OpenOptions::new().append(true).create(true).open(log).unwrap();
-        file.write_all(line.as_bytes()).unwrap();
-    }
 }

@@ -8,7 +8,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::attestation::LoggedRecord;
-use crate::fixture::{RecordCase, put, skipped};
+use crate::fixture::skip::skip;
+use crate::fixture::{RecordCase, put};
 
 /// The files for a verifier.
 struct OracleInput {
@@ -96,7 +97,7 @@ pub(crate) fn oracle(file: &str) -> PathBuf {
 pub(crate) fn installed(test: &str, variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.exists());
     if found.is_none() {
-        skipped(test, &format!("{variable} names no oracle; tests/prepare installs it"));
+        skip(test, &format!("{variable} names no oracle; tests/prepare installs it"));
     }
     found
 }
@@ -145,10 +146,7 @@ fn libraries_of_python_accept_the_envelope_and_no_other() {
     let test = "libraries_of_python_accept_the_envelope_and_no_other";
     let Some(python) = installed(test, "TOOLEXEC_PYTHON") else { return };
     if !judge(&python, &[Path::new("-c"), Path::new("import securesystemslib, rfc8785")]).0 {
-        skipped(
-            test,
-            "securesystemslib and rfc8785 are not installed; tests/prepare installs them",
-        );
+        skip(test, "securesystemslib and rfc8785 are not installed; tests/prepare installs them");
         return;
     }
     let given = OracleInput::new();

@@ -19,7 +19,8 @@ use records::{
 use serde_json::Value;
 
 use crate::agent::{StockAgent, source};
-use crate::fixture::{RecordCase, RecordScratch, at, put, replace, skipped, stock};
+use crate::fixture::skip::skip;
+use crate::fixture::{RecordCase, RecordScratch, at, put, replace, stock};
 
 pub(crate) const FIRST: &str = "2026-12-01T00:00:00Z";
 pub(crate) const SECOND: &str = "2026-12-02T00:00:00Z";
@@ -115,7 +116,7 @@ fn a_retired_result_key_counts_for_its_time() {
         let sig = signature.to_str().unwrap();
         let args = ["-Y", "verify", "-f", signers, "-I", "tool-exec", "-n", RESULT_NAMESPACE];
         let args = [&args[..], &["-s", sig, &time]].concat();
-        stock("a_retired_result_key", "ssh-keygen", &args, &signed.files()[0].1)
+        stock("a_retired_result_key_counts_for_its_time", "ssh-keygen", &args, &signed.files()[0].1)
     };
     let Some((accepted, output)) = verify("20261121121100Z") else { return };
     assert!(accepted, "{output}");
@@ -329,7 +330,12 @@ fn a_change_that_is_killed_anywhere_is_finished_by_the_next() {
             drop(Log::open_or_create(&host.log(), first.log).unwrap());
             let child = "rotation::child_changes_both_keys";
             match killed_at(host.scratch.path(), child, syscall, when) {
-                None => return skipped("a_change_that_is_killed", "strace cannot run here"),
+                None => {
+                    return skip(
+                        "a_change_that_is_killed_anywhere_is_finished_by_the_next",
+                        "strace cannot run here",
+                    );
+                }
                 Some(true) => break,
                 Some(false) => killed += 1,
             }

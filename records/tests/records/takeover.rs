@@ -14,7 +14,8 @@ use records::{
 };
 
 use crate::agent::{StockAgent, source};
-use crate::fixture::{RecordScratch, at, skipped};
+use crate::fixture::skip::skip;
+use crate::fixture::{RecordScratch, at};
 use crate::rotation::{FIRST, KeyHost, SECOND, killed_at, open_log, open_with, unlocked};
 
 /// Set in the child process that the test kills.
@@ -231,7 +232,10 @@ fn killed_everywhere(names: [&str; 2], judge: impl Fn(&KeyHost, &HostKeys, &str)
 #[test]
 fn a_takeover_that_is_killed_anywhere_is_finished_at_the_next_start() {
     let Some(killed) = killed_everywhere(["result.new", "log.new"], judge) else {
-        return skipped("a_takeover_that_is_killed", "strace cannot run here");
+        return skip(
+            "a_takeover_that_is_killed_anywhere_is_finished_at_the_next_start",
+            "strace cannot run here",
+        );
     };
     assert!(killed > 30, "only {killed} deaths: the child is not where it should be");
 }
@@ -250,7 +254,10 @@ fn a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved() {
         }
     };
     let Some(killed) = killed_everywhere(["result", "log"], judged) else {
-        return skipped("a_takeover_from_the_place", "strace cannot run here");
+        return skip(
+            "a_takeover_from_the_place_of_the_key_is_finished_once_the_key_is_saved",
+            "strace cannot run here",
+        );
     };
     let unsaved = unsaved.get();
     assert!(killed > 30 && unsaved * 3 < killed, "{unsaved} of {killed} deaths lost the key");

@@ -6,7 +6,8 @@ use std::path::Path;
 use model::Outcome;
 use sandbox::plan::{SandboxDevice, SandboxNetwork, SandboxSpec};
 
-use crate::support::{LIMITS, SandboxScratch, launcher, plan, run, run_changed, skip};
+use crate::skip::skip;
+use crate::support::{LIMITS, SandboxScratch, launcher, plan, run, run_changed};
 
 /// Opens the node and asks for the version of KVM.
 const ASK: &str = "import fcntl, os\n\

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use model::{LimitName, Mechanism};
 use sandbox::plan::Plan;
 
+use crate::skip::skip;
 use crate::support::*;
 
 /// Returns every `sandbox-*` group with processes of this launcher, with their pids.

@@ -11,6 +11,8 @@ mod groups;
 mod launcher;
 mod limits;
 mod runtime;
+#[path = "../../../tests/src/skip.rs"]
+mod skip;
 mod support;
 mod tool;
 mod work;

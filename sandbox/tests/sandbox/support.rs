@@ -1,7 +1,6 @@
 //! Test support: a launcher, a plan, a run.
 
 use std::fs;
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -224,14 +223,5 @@ impl Drop for LauncherService {
         let pid = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(self.process.wait().unwrap().success());
-    }
-}
-
-/// Reports a test that this host cannot run, so that it does not count as passed (`tests/run`).
-pub(crate) fn skip(test: &str, reason: &str) {
-    println!("SKIPPED {test}: {reason}");
-    if let Some(path) = std::env::var_os("TOOLEXEC_SKIP_LOG") {
-        let mut log = fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-        writeln!(log, "SKIPPED {test}: {reason}").unwrap();
     }
 }

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use crate::bench::{Bench, CliOutput};
+use crate::bench::Bench;
+use crate::c_compiler::is_compiled;
 use crate::service_config::ServiceConfig;
 use crate::skip;
 
@@ -80,15 +81,7 @@ impl CountedTool {
         let mut compiler = Command::new("cc");
         compiler.arg(format!("-DPLACE=\"{}\"", tool.0.display()));
         compiler.args(["-O2", "-static", "-o"]).arg(tool.program()).arg(&source);
-        let output = match compiler.output() {
-            Ok(output) => CliOutput::from_output(&output, Duration::ZERO),
-            Err(error) => {
-                skip(test, &format!("no C compiler: {error}"));
-                return None;
-            }
-        };
-        output.assert_code(0);
-        Some(tool)
+        is_compiled(test, &mut compiler).then_some(tool)
     }
 
     fn open_to_all(&self, path: &Path) {

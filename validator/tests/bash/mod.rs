@@ -18,6 +18,8 @@ use lines::LineOrigin;
 use oracles::{BashReading, DollarUse};
 use validator::{Severity, command_words, shell_words};
 
+use crate::skip::skip;
+
 type Counts = BTreeMap<String, usize>;
 
 fn count(counts: &mut Counts, what: impl Into<String>) {
@@ -32,16 +34,6 @@ fn ours(line: &str) -> OwnReading {
         let errors = rows.iter().filter(|row| row.severity == Severity::Error);
         errors.map(|row| row.code.as_str().into_owned()).collect()
     })
-}
-
-fn skip(test: &str, reason: &str) {
-    use std::io::Write;
-    let line = format!("SKIPPED {test}: {reason}\n");
-    let Some(log) = std::env::var_os("TOOLEXEC_SKIP_LOG") else {
-        return std::io::stderr().write_all(line.as_bytes()).unwrap();
-    };
-    let log = std::fs::OpenOptions::new().create(true).append(true).open(log);
-    log.unwrap().write_all(line.as_bytes()).unwrap();
 }
 
 fn show(title: &str, counts: &Counts) {
