@@ -8,12 +8,23 @@ use std::process::Command;
 
 use toolexec_tests::{Bench, CliOutput, RequestText, list, ssh_keygen_works};
 
-use super::{APPROVE, REJECT, SignedActionScene, output_of, sha256};
+use super::{APPROVE, BATCH, PlacedDraft, REJECT, SignedActionScene, output_of, sha256};
 
-const FLOOD: usize = 3000;
+const FLOOD: usize = 1000;
+/// The drafts of each file of the flood.
+const DRAFTS: usize = 100;
 
 fn good() -> RequestText {
     RequestText::python("print('ran')")
+}
+
+impl SignedActionScene<'_> {
+    fn large_draft(&self) -> PlacedDraft {
+        let mut draft = self.draft(&good());
+        draft.draft.push_str(&"x".repeat(30_000));
+        self.place_draft(&draft.id, &draft.draft);
+        draft
+    }
 }
 
 /// Returns a new key that no list names.
@@ -159,9 +170,11 @@ fn a_flood_of_files_delays_no_good_action() {
     }
     let bench = Bench::new();
     let scene = SignedActionScene::start(&bench);
-    let draft = scene.draft(&good());
-    let signature = scene.sign_with(&stranger(&bench), APPROVE, &draft.filled);
-    let expensive = scene.approval(&[&draft], &signature);
+    // Each draft is filled in and hashed before the signature turns out to be of another message.
+    let drafts: Vec<_> = (0..DRAFTS).map(|_| scene.large_draft()).collect();
+    let drafts: Vec<_> = drafts.iter().collect();
+    let signature = scene.sign(BATCH, "another message");
+    let expensive = scene.approval(&drafts, &signature);
     let signed = scene.service.path("signed");
     for number in 0..FLOOD {
         fs::write(signed.join(format!("n{number}.action")), &expensive).unwrap();
