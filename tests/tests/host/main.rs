@@ -9,6 +9,7 @@ mod escape_trial;
 mod exec;
 mod hostile;
 mod languages;
+mod memory_files;
 mod names;
 mod network;
 mod run;

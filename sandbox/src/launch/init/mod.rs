@@ -4,18 +4,19 @@
 //! signal, and treats a closed channel as the launcher's end. It has its own clock for the wall
 //! limit, because a launcher that is stuck in the kernel cannot enforce it.
 
+mod memory_files;
 mod model;
 mod receive;
 mod rights;
 mod tool;
 mod work_copy;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use ::model::{LauncherMode, Layer};
+use ::model::Layer;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
@@ -112,7 +113,7 @@ fn set_up(birth: &InitContext<'_>, procs_files: Vec<File>) -> Result<SetupDone, 
     unshare(CloneFlags::CLONE_NEWCGROUP)
         .map_err(Failed::without(Layer::Namespaces, "unshare the cgroup namespace"))?;
     SetupStep::PrivateMounts.begin();
-    forbid_executable_memfds(birth.mode);
+    memory_files::forbid_execution(birth.mode);
     view::mount_base(birth.identity)?;
     rustix::process::setsid().map_err(Failed::at("start a session without a terminal"))?;
     confine::fixed_rlimits()?;
@@ -120,18 +121,6 @@ fn set_up(birth: &InitContext<'_>, procs_files: Vec<File>) -> Result<SetupDone, 
     let settled = SetupDone { proc_self: witness, rules, oom_score: OomScore::open(birth.memory)? };
     SetupStep::end();
     Ok(settled)
-}
-
-/// Sets `vm.memfd_noexec` of this pid namespace (Linux 6.3), so that a memfd cannot evade noexec
-/// mounts. Only root can set it, and it is not a layer of its own, so failure is not an error.
-fn forbid_executable_memfds(mode: LauncherMode) {
-    const LEVEL: &str = "/proc/sys/vm/memfd_noexec";
-    if mode == LauncherMode::System
-        && let Ok(mut level) = fs::OpenOptions::new().write(true).open(LEVEL)
-        && let Err(error) = level.write_all(b"2")
-    {
-        eprintln!("toolexec-launch: {LEVEL}: cannot be set: {error}");
-    }
 }
 
 /// Confines this process according to the plan, until it waits for `Go`.
