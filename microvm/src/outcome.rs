@@ -7,7 +7,7 @@ model::closed_set! {
     /// The outcome of a run.
     pub enum GuestOutcome {
         Ended = "ended": "The tool ended, and its files were copied.",
-        GuestFailed = "guest-failed": "The guest's init failed after the tool had started.",
+        GuestFailed = "guest-failed": "The guest failed after the tool had started.",
         WrapperFailed = "wrapper-failed": "The wrapper failed, or a file that it needs is missing.",
         QemuExited = "qemu-exited": "QEMU exited before the guest had reported everything.",
         BadArchive = "bad-archive": "The guest's archive of /out is refused.",

@@ -2,7 +2,7 @@
 //! logged to the console.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
@@ -20,12 +20,17 @@ use crate::protocol::{GuestMessage, GuestRequest, GuestToolEnd, GuestToolUsage};
 /// Serves one request. `word` is the argument of the process that becomes the tool.
 pub(super) fn serve(word: &str) -> ExitCode {
     let mut control = None;
-    if let Err(failure) = serve_request(word, &mut control) {
-        log(&failure);
-        let message = GuestMessage::Failed { why: failure.to_string() };
-        if let Some(control) = control.as_mut() {
-            // The console has it too.
-            drop(control.write_all(&message.encode()));
+    let served = serve_request(word, &mut control);
+    match (served, control.as_mut()) {
+        (Ok(()), Some(control)) => await_wrapper_end(control),
+        (Ok(()), None) => {}
+        (Err(failure), control) => {
+            log(&failure);
+            let message = GuestMessage::Failed { why: failure.to_string() };
+            if let Some(control) = control {
+                // The console has it too.
+                drop(control.write_all(&message.encode()));
+            }
         }
     }
     restart()
@@ -58,6 +63,12 @@ fn serve_request(word: &str, opened: &mut Option<File>) -> Result<(), InitFailur
 
 fn send(control: &mut File, message: &GuestMessage) -> Result<(), InitFailure> {
     control.write_all(&message.encode()).map_err(InitFailure::at("send a message"))
+}
+
+/// Waits until the wrapper is gone, which kills QEMU as soon as it has all output. A restart would
+/// lose the output that is still in the guest's memory.
+fn await_wrapper_end(control: &mut File) {
+    while control.read(&mut [0]).is_ok_and(|count| count > 0) {}
 }
 
 /// Writes to the kernel's log, which the console shows.

@@ -34,12 +34,10 @@ pub(super) fn run(
     ];
     let end = wait_for(child.id()).map_err(InitFailure::at("wait for the tool"))?;
     end_all();
-    let usage = usage();
-    for relay in relays.into_iter().flatten() {
-        // A relay that panicked has lost only its own output.
-        drop(relay.join());
-    }
-    Ok(GuestMessage::Ended(end, usage))
+    // A relay that panicked has lost only its own output.
+    let copied = relays.into_iter().flatten().map(|relay| relay.join().unwrap_or_default());
+    let output_bytes = copied.sum();
+    Ok(GuestMessage::Ended(end, usage(output_bytes)))
 }
 
 fn start(word: &str, request: &GuestRequest) -> io::Result<Child> {
@@ -49,20 +47,23 @@ fn start(word: &str, request: &GuestRequest) -> io::Result<Child> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-/// Copies a pipe of the tool to a port. The tool owns the pipe, so that it can open `/dev/stdout`.
+/// Copies a pipe of the tool to a port, and counts the bytes. The tool owns the pipe, so that it
+/// can open `/dev/stdout`.
 fn relay<P: Read + AsFd + Send + 'static>(
     pipe: Option<P>,
     mut port: File,
-) -> io::Result<Option<JoinHandle<()>>> {
+) -> io::Result<Option<JoinHandle<u64>>> {
     let Some(mut pipe) = pipe else { return Ok(None) };
     fchown(&pipe, Some(TOOL_ID), Some(TOOL_ID))?;
     let relay = Builder::new().spawn(move || {
-        let mut buffer = vec![0; BUFFER_BYTES];
+        let (mut buffer, mut copied) = (vec![0; BUFFER_BYTES], 0);
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
             if port.write_all(buffer.get(..count).unwrap_or_default()).is_err() {
-                return;
+                break;
             }
+            copied += u64::try_from(count).unwrap_or_default();
         }
+        copied
     })?;
     Ok(Some(relay))
 }
@@ -100,13 +101,14 @@ fn end_all() {
     }
 }
 
-fn usage() -> GuestToolUsage {
+fn usage(output_bytes: u64) -> GuestToolUsage {
     let out_full =
         statvfs(OUT).is_ok_and(|it| it.blocks_available() == 0 || it.files_available() == 0);
     GuestToolUsage {
         pids_refused: cgroup::pids_refused(),
         oom_kills: cgroup::oom_kills(),
         out_full,
+        output_bytes,
     }
 }
 

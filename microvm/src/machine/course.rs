@@ -22,6 +22,17 @@ enum MessageGap {
     Unreadable(io::Error),
 }
 
+/// The guest's last numbers.
+#[derive(Debug)]
+pub(super) struct CourseEnd {
+    /// The entries that it archived.
+    pub(super) entries: u64,
+    /// The bytes of output that it wrote.
+    pub(super) output_bytes: u64,
+    /// The end of the tool.
+    pub(super) tool_ended: Instant,
+}
+
 /// Reads the messages of one run.
 pub(super) struct GuestCourse<'a> {
     control: &'a UnixStream,
@@ -39,11 +50,13 @@ impl<'a> GuestCourse<'a> {
         Self { control, stream: MessageStream::default(), limits, report }
     }
 
-    /// Follows the run to its last message. Returns the number of entries that the guest archived.
-    pub(super) fn follow(&mut self, qemu_started: Instant) -> Result<u64, GuestHalt> {
+    /// Follows the run to its last message.
+    pub(super) fn follow(&mut self, qemu_started: Instant) -> Result<CourseEnd, GuestHalt> {
         self.boot(qemu_started)?;
-        self.tool()?;
-        self.archive(self.limits.archive_time())
+        let output_bytes = self.tool()?;
+        let tool_ended = Instant::now();
+        let entries = self.archive(self.limits.archive_time())?;
+        Ok(CourseEnd { entries, output_bytes, tool_ended })
     }
 
     fn boot(&mut self, qemu_started: Instant) -> Result<(), GuestHalt> {
@@ -67,7 +80,8 @@ impl<'a> GuestCourse<'a> {
         }
     }
 
-    fn tool(&mut self) -> Result<(), GuestHalt> {
+    /// Returns the bytes of output that the guest wrote.
+    fn tool(&mut self) -> Result<u64, GuestHalt> {
         let (begun, limit) = (Instant::now(), self.limits.time);
         match self.next(begun.checked_add(limit)) {
             Ok(GuestMessage::Ended(end, usage)) => {
@@ -77,7 +91,7 @@ impl<'a> GuestCourse<'a> {
                     GuestToolEnd::Exited(code) => self.report.exit_code = Some(code),
                     GuestToolEnd::Signalled(signal) => self.report.signal = Some(signal),
                 }
-                Ok(())
+                Ok(usage.output_bytes)
             }
             Ok(GuestMessage::Failed { why }) => Err(guest_failed(&why)),
             Ok(_) => Err(nonsense(StatusFault::Order)),

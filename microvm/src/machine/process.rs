@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::JoinHandle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -15,7 +17,9 @@ use super::disks::MachineDisks;
 use super::plan::MachinePlan;
 use super::relay::{copy_port, keep_tail};
 use crate::accelerator::{GuestAccelerator, counter_khz};
-use crate::outcome::GuestHalt;
+use crate::outcome::{GuestHalt, GuestOutcome};
+
+const OUTPUT_LOOK: Duration = Duration::from_millis(1);
 
 /// The pairs of sockets between wrapper and QEMU: console, `ctl`, `out` and `err`.
 struct MachineSockets {
@@ -45,6 +49,8 @@ pub(super) struct Machine {
     /// The port `ctl`.
     pub(super) control: UnixStream,
     relays: Vec<JoinHandle<()>>,
+    /// The bytes that they have read.
+    output_bytes: Arc<AtomicU64>,
     console: Option<JoinHandle<Vec<u8>>>,
     messages: Option<JoinHandle<Vec<u8>>>,
 }
@@ -69,8 +75,15 @@ impl Machine {
         // A machine that is dropped is killed, even if a relay cannot be started.
         let MachineSockets { near: [console, control, stdout, stderr], far } = sockets;
         drop(far);
-        let mut machine =
-            Self { child, started, control, relays: Vec::new(), console: None, messages: None };
+        let mut machine = Self {
+            child,
+            started,
+            control,
+            relays: Vec::new(),
+            output_bytes: Arc::default(),
+            console: None,
+            messages: None,
+        };
         machine.relay(console, stdout, stderr).map_err(GuestHalt::at("relay"))?;
         Ok(machine)
     }
@@ -85,8 +98,9 @@ impl Machine {
         if let Some(messages) = self.child.stderr.take() {
             self.messages = Some(keep_tail(messages)?);
         }
-        self.relays.push(copy_port(stdout, own(&io::stdout())?)?);
-        self.relays.push(copy_port(stderr, own(&io::stderr())?)?);
+        let count = || Arc::clone(&self.output_bytes);
+        self.relays.push(copy_port(stdout, own(&io::stdout())?, count())?);
+        self.relays.push(copy_port(stderr, own(&io::stderr())?, count())?);
         Ok(())
     }
 
@@ -95,7 +109,30 @@ impl Machine {
         self.control.write_all(request)
     }
 
-    /// Kills QEMU, and waits until the last output of the tool is copied.
+    /// Waits until the relays have read the output that the guest wrote: the guest's messages can
+    /// arrive before it.
+    pub(super) fn await_output(
+        &self,
+        bytes: u64,
+        tool_ended: Instant,
+        limit: Duration,
+    ) -> Result<(), GuestHalt> {
+        loop {
+            // In this order: a relay that has ended adds nothing.
+            let is_last = self.relays.iter().all(JoinHandle::is_finished);
+            let arrived = self.output_bytes.load(Ordering::Acquire);
+            if arrived >= bytes {
+                return Ok(());
+            }
+            if is_last || tool_ended.elapsed() >= limit {
+                let why = format!("the guest wrote {bytes} bytes of output; {arrived} arrived");
+                return Err(GuestHalt::new(GuestOutcome::GuestFailed, why));
+            }
+            thread::sleep(OUTPUT_LOOK);
+        }
+    }
+
+    /// Kills QEMU, and waits until the output that it has passed on is copied.
     pub(super) fn stop(mut self) -> MachineRemains {
         let exited = self.child.try_wait().ok().flatten();
         self.kill();

@@ -4,19 +4,24 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 const TAIL_BYTES: usize = 64 * 1024;
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Copies a port to an output. If the output fails, the rest of the port is discarded.
+/// Copies a port to an output, and counts the bytes. If the output fails, the rest of the port is
+/// discarded.
 pub(super) fn copy_port(
     mut from: impl Read + Send + 'static,
     to: File,
+    count: Arc<AtomicU64>,
 ) -> io::Result<JoinHandle<()>> {
     Builder::new().name("relay".to_owned()).spawn(move || {
         let mut to = Some(to);
         each_piece(&mut from, |piece| {
+            count.fetch_add(u64::try_from(piece.len()).unwrap_or_default(), Ordering::Release);
             if to.as_mut().is_some_and(|file| file.write_all(piece).is_err()) {
                 to = None;
             }

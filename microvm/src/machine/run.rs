@@ -34,6 +34,10 @@ fn attempt(plan: &MachinePlan, report: &mut MachineReport) -> Result<(), GuestHa
     let sent = machine.send(&request);
     let limits = plan.limits;
     let followed = GuestCourse::new(&machine.control, limits, report).follow(machine.started);
+    let followed = followed.and_then(|end| {
+        machine.await_output(end.output_bytes, end.tool_ended, limits.archive_time())?;
+        Ok(end.entries)
+    });
     let remains = machine.stop();
     let ended = match followed {
         Ok(entries) => collect(plan, &disks, entries, report),

@@ -32,6 +32,8 @@ pub struct GuestToolUsage {
     pub oom_kills: u64,
     /// `/out` had no bytes or no inodes left when the tool ended.
     pub out_full: bool,
+    /// The bytes that init wrote to the two ports for output.
+    pub output_bytes: u64,
 }
 
 /// One message.
@@ -107,6 +109,7 @@ fn ended_bytes(end: GuestToolEnd, usage: GuestToolUsage) -> Vec<u8> {
     let mut payload = vec![kind, code, u8::from(usage.out_full)];
     payload.extend_from_slice(&usage.pids_refused.to_le_bytes());
     payload.extend_from_slice(&usage.oom_kills.to_le_bytes());
+    payload.extend_from_slice(&usage.output_bytes.to_le_bytes());
     payload
 }
 
@@ -116,8 +119,9 @@ fn ended(fields: &mut MessageFields<'_>) -> Option<GuestMessage> {
         [1, signal @ 1..=64, full @ (0 | 1)] => (GuestToolEnd::Signalled(*signal), *full == 1),
         _ => return None,
     };
-    let (pids_refused, oom_kills) = (fields.u64()?, fields.u64()?);
-    Some(GuestMessage::Ended(end, GuestToolUsage { pids_refused, oom_kills, out_full }))
+    let [pids_refused, oom_kills, output_bytes] = [fields.u64()?, fields.u64()?, fields.u64()?];
+    let usage = GuestToolUsage { pids_refused, oom_kills, out_full, output_bytes };
+    Some(GuestMessage::Ended(end, usage))
 }
 
 fn text_bytes(text: &str) -> Vec<u8> {

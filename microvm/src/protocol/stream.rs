@@ -3,7 +3,7 @@
 use super::fields::{MessageFields, put_bytes};
 use super::message::GuestMessage;
 
-const MAGIC: &[u8; 4] = b"TXS1";
+const MAGIC: &[u8; 4] = b"TXS2";
 const PAYLOAD_BYTES_MAX: usize = 4096;
 
 model::closed_set! {
@@ -79,7 +79,8 @@ mod tests {
     use super::*;
 
     fn messages() -> Vec<GuestMessage> {
-        let usage = GuestToolUsage { pids_refused: 1, oom_kills: 2, out_full: true };
+        let usage =
+            GuestToolUsage { pids_refused: 1, oom_kills: 2, out_full: true, output_bytes: 3 };
         vec![
             GuestMessage::Started { kernel: "6.1.0".to_owned() },
             GuestMessage::Ended(GuestToolEnd::Exited(5), usage),
@@ -112,19 +113,19 @@ mod tests {
     fn nonsense_is_refused_at_its_first_byte() {
         assert_eq!(one(b"X"), Err(StatusFault::Magic));
         assert_eq!(one(b"TXS"), Ok(None));
-        assert_eq!(one(b"TXS2"), Err(StatusFault::Magic));
-        assert_eq!(one(b"TXS1\x01\0\0\0\x01\x10\0\0"), Err(StatusFault::Length));
-        assert_eq!(one(b"TXS1\x09\0\0\0\0\0\0\0"), Err(StatusFault::Content));
-        assert_eq!(one(b"TXS1\x01\0\0\0\x01\0\0\0x"), Err(StatusFault::Content), "no length");
-        let longer = b"TXS1\x01\0\0\0\x06\0\0\0\x01\0\0\0ab";
+        assert_eq!(one(b"TXS1"), Err(StatusFault::Magic));
+        assert_eq!(one(b"TXS2\x01\0\0\0\x01\x10\0\0"), Err(StatusFault::Length));
+        assert_eq!(one(b"TXS2\x09\0\0\0\0\0\0\0"), Err(StatusFault::Content));
+        assert_eq!(one(b"TXS2\x01\0\0\0\x01\0\0\0x"), Err(StatusFault::Content), "no length");
+        let longer = b"TXS2\x01\0\0\0\x06\0\0\0\x01\0\0\0ab";
         assert_eq!(one(longer), Err(StatusFault::Content), "a byte too many");
     }
 
     #[test]
     fn an_impossible_end_is_refused() {
         let ended = |head: [u8; 3]| {
-            let payload = [&head[..], &[0; 16]].concat();
-            one(&[&b"TXS1\x02\0\0\0\x13\0\0\0"[..], &payload].concat())
+            let payload = [&head[..], &[0; 24]].concat();
+            one(&[&b"TXS2\x02\0\0\0\x1b\0\0\0"[..], &payload].concat())
         };
         assert!(ended([0, 255, 1]).is_ok());
         for head in [[2, 0, 0], [1, 0, 0], [1, 65, 0], [0, 0, 2]] {

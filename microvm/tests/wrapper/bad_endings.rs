@@ -2,7 +2,7 @@
 //! leaves nothing in `/out`.
 
 use model::RejectReason;
-use toolexec_microvm::GuestMessage;
+use toolexec_microvm::{GuestMessage, GuestToolEnd, GuestToolUsage};
 
 use crate::scene::{WrapperEnd, WrapperScene};
 
@@ -72,12 +72,12 @@ fn a_panic_of_the_guest_is_named() {
 fn nonsense_on_the_port_is_refused() {
     for (name, body, fault) in [
         ("garbage", "printf garbage >&$ctl", "magic"),
-        ("long", "printf 'TXS1\\1\\0\\0\\0\\377\\377\\377\\377' >&$ctl", "length"),
-        ("kind", "printf 'TXS1\\11\\0\\0\\0\\0\\0\\0\\0' >&$ctl", "content"),
+        ("long", "printf 'TXS2\\1\\0\\0\\0\\377\\377\\377\\377' >&$ctl", "length"),
+        ("kind", "printf 'TXS2\\11\\0\\0\\0\\0\\0\\0\\0' >&$ctl", "content"),
         ("order", "send ended", "order"),
         ("again", "send started\nsend started", "order"),
         ("early", "send started\nsend written", "order"),
-        ("cut", "printf 'TXS1\\1' >&$ctl\nexit", "incomplete"),
+        ("cut", "printf 'TXS2\\1' >&$ctl\nexit", "incomplete"),
     ] {
         let body = format!("archive good.tar\n{body}\nexec sleep 60\n");
         let end = fails(name, &body, &[], 123, "bad-status");
@@ -93,6 +93,18 @@ fn endless_messages_are_refused() {
     let end = scene.run("send started\nsend ended\nwhile send left; do :; done\n");
     end.assert(123, "bad-status");
     assert!(end.reason().contains("count"), "{}", end.reason());
+}
+
+#[test]
+fn output_that_is_missing_is_a_failure_of_the_guest() {
+    let scene = WrapperScene::new("missing-output");
+    let usage = GuestToolUsage { output_bytes: 10, ..GuestToolUsage::default() };
+    scene.message("ended", &GuestMessage::Ended(GuestToolEnd::Exited(5), usage));
+    let end = scene
+        .run("send started\nprintf hello >&$out\narchive good.tar\nsend ended\nsend written\n");
+    end.assert(119, "guest-failed");
+    assert_eq!(end.reason(), "the guest wrote 10 bytes of output; 5 arrived");
+    assert_eq!((end.stdout.as_str(), scene.out()), ("hello", Vec::new()));
 }
 
 #[test]

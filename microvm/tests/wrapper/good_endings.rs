@@ -57,6 +57,20 @@ fn much_output_arrives_whole() {
 }
 
 #[test]
+fn output_that_arrives_after_the_last_message_is_kept() {
+    let scene = WrapperScene::new("late-output");
+    let usage = GuestToolUsage { output_bytes: 3_000_004, ..GuestToolUsage::default() };
+    scene.message("ended", &GuestMessage::Ended(GuestToolEnd::Exited(5), usage));
+    scene.message("written", &NOTHING);
+    let end = scene.run(
+        "send started\nsend ended\nsend written\nsleep 0.2\nhead -c 3000000 /dev/zero >&$out\n\
+         sleep 0.2\nprintf oops >&$err\nexec sleep 60\n",
+    );
+    end.assert(5, "ended");
+    assert_eq!((end.stdout.len(), end.stderr.as_str()), (3_000_000, "oops"));
+}
+
+#[test]
 fn objects_that_are_left_out_are_reported() {
     let scene = WrapperScene::new("left-out");
     let (reason, name) = (RejectReason::Symlink, "link".to_owned());

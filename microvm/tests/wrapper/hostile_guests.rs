@@ -92,8 +92,8 @@ fn sizes_and_counts() -> Vec<HostileMode> {
 
 /// Bytes that are not messages, or not the next one.
 fn ports() -> Vec<HostileMode> {
-    let long = "printf 'TXS1\\1\\0\\0\\0\\377\\377\\377\\377' >&$ctl\nexec sleep 60\n";
-    let unknown = "printf 'TXS1\\11\\0\\0\\0\\0\\0\\0\\0' >&$ctl\nexec sleep 60\n";
+    let long = "printf 'TXS2\\1\\0\\0\\0\\377\\377\\377\\377' >&$ctl\nexec sleep 60\n";
+    let unknown = "printf 'TXS2\\11\\0\\0\\0\\0\\0\\0\\0' >&$ctl\nexec sleep 60\n";
     let twice = "send started\nsend ended\nsend ended\nexec sleep 60\n";
     let many = "send started\nsend ended\nexec cat $here/many >&$ctl\n";
     vec![
@@ -103,7 +103,7 @@ fn ports() -> Vec<HostileMode> {
         messages("exit code twice", twice, "order"),
         messages("end before the start", "send ended\nexec sleep 60\n", "order"),
         messages("100 000 messages", many, "count"),
-        messages("cut message", "send started\nprintf 'TXS1\\2' >&$ctl\nexit\n", "incomplete"),
+        messages("cut message", "send started\nprintf 'TXS2\\2' >&$ctl\nexit\n", "incomplete"),
     ]
 }
 

@@ -46,7 +46,7 @@ impl WrapperScene {
             scene.write(file, b"");
         }
         scene.message("started", &GuestMessage::Started { kernel: "6.1.0-test".to_owned() });
-        let usage = GuestToolUsage { pids_refused: 3, oom_kills: 0, out_full: true };
+        let usage = GuestToolUsage { pids_refused: 3, out_full: true, ..GuestToolUsage::default() };
         scene.message("ended", &GuestMessage::Ended(GuestToolEnd::Exited(5), usage));
         scene.message("written", &GuestMessage::Written { entries: 1, left_out: 0 });
         let mut writer = TarWriter::new(Vec::new());

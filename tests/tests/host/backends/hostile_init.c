@@ -18,6 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define FLOOD_BYTES 100000000
+
 static void load_modules(void) {
     char name[128], path[160];
     FILE *order = fopen("/modules/order", "r");
@@ -78,7 +80,7 @@ static void write_archive(int disk, const char *name) {
 }
 
 static void send(int port, uint32_t kind, const void *payload, uint32_t length) {
-    unsigned char message[256] = "TXS1";
+    unsigned char message[256] = "TXS2";
     memcpy(message + 4, &kind, 4);
     memcpy(message + 8, &length, 4);
     memcpy(message + 12, payload, length);
@@ -87,9 +89,10 @@ static void send(int port, uint32_t kind, const void *payload, uint32_t length) 
 
 static void send_start(int port) { send(port, 1, "\5\0\0\0" "6.1.0", 9); }
 
-static void send_end(int port, uint64_t entries) {
-    static const char ended[19];
+static void send_end(int port, uint64_t entries, uint64_t output_bytes) {
+    char ended[27] = {0};
     uint64_t written[2] = {entries, 0};
+    memcpy(ended + 19, &output_bytes, sizeof output_bytes);
     send(port, 2, ended, sizeof ended);
     send(port, 4, written, sizeof written);
 }
@@ -109,8 +112,8 @@ static void print_much(void) {
     static char block[1 << 16];
     int port = port_of(2);
     memset(block, 'x', sizeof block);
-    for (long done = 0; done < 100000000; done += sizeof block)
-        if (write(port, block, sizeof block) < 0) break;
+    for (long done = 0, count; done < FLOOD_BYTES; done += count)
+        if ((count = write(port, block, sizeof block)) < 0) break;
 }
 
 static void misbehave(int disk, int port) {
@@ -119,7 +122,7 @@ static void misbehave(int disk, int port) {
     overwrite("in");
     write_archive(disk, "../evil");
     send_start(port);
-    send_end(port, 1);
+    send_end(port, 1, 0);
 #elif defined STATUS
     send_start(port);
     write(port, "a shell of your host\n", 21);
@@ -127,7 +130,7 @@ static void misbehave(int disk, int port) {
     write_archive(disk, NULL);
     send_start(port);
     print_much();
-    send_end(port, 0);
+    send_end(port, 0, FLOOD_BYTES);
 #elif defined POWEROFF
     send_start(port);
     sleep(1);
