@@ -10,6 +10,8 @@ use crate::scratch::list;
 use crate::skip;
 
 const NEEDED: [&str; 4] = ["initdb", "pg_basebackup", "postgres", "psql"];
+/// The directories with libraries of an unpacked package.
+const LIBRARIES: [&str; 2] = ["usr/lib", "lib"];
 
 /// The directory of one version.
 #[derive(Clone, Debug)]
@@ -23,9 +25,9 @@ impl PostgresPrograms {
     /// Returns the newest version that the user of a bench can start. Logs a skip and returns
     /// `None` if there is none.
     pub(super) fn find(test: &str, bench: &Bench) -> Option<Self> {
-        let unpacked = workspace().join("target/tools/postgresql");
         let mut found = Self::below(Path::new("/"), Vec::new());
-        let libraries = ["usr/lib", "lib"].iter().flat_map(|place| {
+        let unpacked = unpacked(bench);
+        let libraries = LIBRARIES.iter().flat_map(|place| {
             let place = unpacked.join(place);
             let names = list(&place).into_iter().filter(|name| name.contains("-linux-gnu"));
             names.map(|name| place.join(name)).collect::<Vec<_>>()
@@ -55,7 +57,8 @@ impl PostgresPrograms {
 
     fn can_start(&self, bench: &Bench) -> bool {
         NEEDED.iter().all(|name| self.bin.join(name).is_file())
-            && CliOutput::of(self.command(bench, "postgres").arg("--version")).code == Some(0)
+            // This one needs a library of another package.
+            && CliOutput::of(self.command(bench, "initdb").arg("--version")).code == Some(0)
     }
 
     /// Returns a command of the user of a bench.
@@ -67,4 +70,19 @@ impl PostgresPrograms {
         }
         command
     }
+}
+
+/// Returns the unpacked package, or a copy if the user of a bench has no access to the checkout.
+fn unpacked(bench: &Bench) -> PathBuf {
+    let original = workspace().join("target/tools/postgresql");
+    let seen = CliOutput::of(bench.command("test").arg("-d").arg(&original)).code == Some(0);
+    if seen || !original.is_dir() {
+        return original;
+    }
+    let copy = bench.scratch().dir("postgresql");
+    let mut cp = Command::new("cp");
+    cp.current_dir(&original).args(["-r", "--parents", "usr/share/postgresql"]);
+    cp.args(LIBRARIES.iter().filter(|place| original.join(place).is_dir())).arg(&copy);
+    CliOutput::of(&mut cp).assert_code(0);
+    copy
 }
