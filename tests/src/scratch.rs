@@ -75,9 +75,15 @@ impl Default for ScratchDir {
     }
 }
 
+/// Removes a directory with read-only copies of folders, which only root can empty as they are.
+fn remove_read_only(place: &Path) -> std::io::Result<()> {
+    Command::new("chmod").args(["-R", "u+w"]).arg(place).status()?;
+    fs::remove_dir_all(place)
+}
+
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        let removed = fs::remove_dir_all(&self.0);
+        let removed = fs::remove_dir_all(&self.0).or_else(|_| remove_read_only(&self.0));
         if !std::thread::panicking() {
             removed.unwrap();
         }
