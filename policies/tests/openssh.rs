@@ -169,7 +169,10 @@ fn we_and_openssh_read_the_same_armour() {
         let at = time("2026-02-09T16:00:00Z");
         let question = OracleQuestion::of_alice(&signers, armoured.as_bytes(), MESSAGE);
         let we = our_answer(&question, &AllowedSigners::parse(&signers).unwrap(), at);
-        assert_eq!(we, oracle.verifies(&question), "{what}: {armoured:?}");
+        let stock = oracle.verifies(&question);
+        // OpenSSH 10 accepts it; OpenSSH 9.2 and we do not.
+        let crlf = what == "CRLF" && !we;
+        assert!(we == stock || crlf, "{what}: {stock}: {armoured:?}");
     }
 }
 

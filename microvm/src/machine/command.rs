@@ -52,6 +52,8 @@ impl MachineCommand<'_> {
         let mut add = |words: &[&str]| line.extend(words.iter().map(|it| OsString::from(*it)));
         add(&["-M", MACHINE, "-cpu", "max", "-m", &memory, "-smp", "1", "-nodefaults"]);
         add(&["-no-user-config", "-display", "none", "-no-reboot"]);
+        // The default firmware of Debian 13 starts no kernel without option ROMs.
+        add(&["-bios", "qboot.rom"]);
         let mut kernel_line = KERNEL_LINE.to_owned();
         if self.accelerator == GuestAccelerator::Tcg {
             let khz = self.counter_khz.unwrap_or(COUNTED_KHZ);
