@@ -20,17 +20,12 @@ use crate::protocol::{GuestMessage, GuestRequest, GuestToolEnd, GuestToolUsage};
 /// Serves one request. `word` is the argument of the process that becomes the tool.
 pub(super) fn serve(word: &str) -> ExitCode {
     let mut control = None;
-    let served = serve_request(word, &mut control);
-    match (served, control.as_mut()) {
-        (Ok(()), Some(control)) => await_wrapper_end(control),
-        (Ok(()), None) => {}
-        (Err(failure), control) => {
-            log(&failure);
-            let message = GuestMessage::Failed { why: failure.to_string() };
-            if let Some(control) = control {
-                // The console has it too.
-                drop(control.write_all(&message.encode()));
-            }
+    if let Err(failure) = serve_request(word, &mut control) {
+        log(&failure);
+        let message = GuestMessage::Failed { why: failure.to_string() };
+        if let Some(control) = control.as_mut() {
+            // The console has it too.
+            drop(control.write_all(&message.encode()));
         }
     }
     restart()
@@ -58,6 +53,7 @@ fn serve_request(word: &str, opened: &mut Option<File>) -> Result<(), InitFailur
     for message in out_archive::write()? {
         send(control, &message)?;
     }
+    await_wrapper_end(control);
     Ok(())
 }
 
