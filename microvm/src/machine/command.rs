@@ -1,8 +1,8 @@
 //! QEMU's command line. Pure: it starts nothing and reads nothing.
 //!
 //! The machine has a serial line for the kernel's messages, three disks and three ports, and
-//! neither firmware, network, PCI bus nor real-time clock. Must never give the guest another
-//! descriptor or a writable disk except the raw one.
+//! neither network, PCI bus nor real-time clock. Must never give the guest another descriptor or a
+//! writable disk except the raw one.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::RawFd;

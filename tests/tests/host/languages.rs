@@ -11,7 +11,7 @@
 )]
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -162,10 +162,28 @@ fn the_go_example_is_right(bench: &Bench) {
 /// Slow, so it runs only once, as the user who runs the tests.
 #[test]
 fn go_runs_without_its_cache() {
+    go_compiles_its_library("go_runs_without_its_cache", |_| ());
+}
+
+/// After an upgrade of Go no entry of the cache fits. As slow as without a cache.
+#[test]
+fn go_runs_with_a_cache_of_another_version() {
+    go_compiles_its_library("go_runs_with_a_cache_of_another_version", |bench| {
+        let state = bench.state();
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&state).unwrap();
+        // Go cannot make the directories of the entries in a read-only cache.
+        for number in 0..=255 {
+            fs::create_dir_all(state.join(format!("caches/go/{number:02x}"))).unwrap();
+        }
+    });
+}
+
+fn go_compiles_its_library(test: &str, prepare: fn(&Bench)) {
     let bench = Bench::new();
     if !["/usr/bin/go", "/usr/local/bin/go"].iter().any(|path| Path::new(path).is_file()) {
-        return skip("go_runs_without_its_cache", "go is not installed");
+        return skip(test, "go is not installed");
     }
+    prepare(&bench);
     let (_, record) = example(&bench, "manifest");
     assert_eq!(artifact(&record, "manifest.json").matches("sha256").count(), 2);
 }
@@ -196,6 +214,7 @@ fn the_environment_is_what_policy_says(bench: &Bench) {
     // Variables that the `go` command adds for the program it starts.
     let of_go = [
         "CGO_ENABLED=0",
+        "GODEBUG=goindex=0",
         "GOENV=off",
         "GOFLAGS=-trimpath",
         "GOMEMLIMIT=768MiB",

@@ -29,8 +29,9 @@ With --format json, stdout is one object: {\"service\",\"config\",\"state\",\"fa
 
 --build-cache builds a cache. go: its standard library, compiled once, so that `go run` starts
 quickly and without a network. ts: tsx and its compiler, pinned, from npm; TypeScript requires it.
-Only this needs a network. Runs see each cache read-only. Build it again after an upgrade of Go; a
-daemon uses a new cache after its next start. Exit status: 0 all caches were built; 3 otherwise.
+Only this needs a network. Runs see each cache read-only. Build it again after an upgrade of Go:
+until then each run of Go compiles the library, about 10 s. A daemon uses a new cache after its
+next start. Exit status: 0 all caches were built; 3 otherwise.
 
 --spool checks a spool and lists problems with a fix for each: states that no crash explains,
 leftovers, wrong owners and modes, unreadable ledger lines, stale requests, no space for records.

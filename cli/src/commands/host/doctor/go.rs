@@ -1,6 +1,6 @@
 //! Go's build cache with the compiled standard library, so that `go run` compiles only the script.
 //! It must be built by the same program and with the same settings as in runs: Go keys its cache by
-//! a digest of both and recompiles on a mismatch.
+//! a digest of both and otherwise compiles the library in each run.
 
 use std::fs;
 use std::path::Path;
