@@ -3,6 +3,8 @@
 //! a digest of both and otherwise compiles the library in each run.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -29,5 +31,17 @@ pub(super) fn build_cache(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     go.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", &home);
     go.envs(settings.map(|(name, value)| (name, value))).env("GOCACHE", fresh);
     run(&mut go, &format!("{} build std", program.display()))?;
-    fs::remove_dir_all(&home).map_err(Failure::io(&home))
+    fs::remove_dir_all(&home).map_err(Failure::io(&home))?;
+    link_trim_time(fresh)
+}
+
+/// Moves the file with the time at which Go last removed old entries to the tool's own `/tmp`. Runs
+/// see the cache read-only, and later versions of Go exit with 1 if they cannot write this file.
+fn link_trim_time(fresh: &Path) -> Result<(), Failure> {
+    let time = fresh.join("trim.txt");
+    match fs::remove_file(&time) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::io(&time)(error)),
+        _ => {}
+    }
+    symlink("/tmp/go-trim.txt", &time).map_err(Failure::io(&time))
 }
