@@ -40,6 +40,10 @@ const INET_MESSAGE_BYTES: usize = 72;
 const INET_MEMORY: u16 = 7;
 const INET_SHOW_MEMORY: u8 = 1 << (INET_MEMORY - 1);
 const TCP: u8 = 6;
+/// The state of a TCP socket that waits for its connection, in `/proc`. The kernel has not set both
+/// ends of its queue yet, and may report any length. Only the first segment can be queued.
+const TCP_CONNECTS: &str = "02";
+const SEGMENT_BYTES_MAX: u64 = 64 * 1024;
 /// Indexes of a socket's memory values: `SK_MEMINFO_*`.
 const RECEIVED: usize = 0;
 const SENT: usize = 2;
@@ -206,11 +210,16 @@ fn unix_listed(list: &str, full_bytes: u64) -> u64 {
     list.lines().skip(1).map(bytes).sum()
 }
 
-/// proc_net_tcp(5): field 5 is bytes to send and to read, in hex. Blocks can be half empty.
+/// proc_net_tcp(5): the fourth field is the state, the fifth the bytes to send and to read, in hex.
+/// Blocks can be half empty.
 fn tcp_listed(list: &str) -> u64 {
     let bytes = |line: &str| {
-        let queues = line.split_ascii_whitespace().nth(4)?.split(':');
-        Some(queues.map(|it| u64::from_str_radix(it, 16).unwrap_or(0)).sum::<u64>())
+        let mut words = line.split_ascii_whitespace().skip(3);
+        let most = if words.next()? == TCP_CONNECTS { SEGMENT_BYTES_MAX } else { u64::MAX };
+        let queued = words.next()?.split(':').map(|it| u32::from_str_radix(it, 16).unwrap_or(0));
+        // The kernel takes no lock, so that a difference of its numbers can be negative.
+        let queued = queued.filter(|it| it.cast_signed() >= 0).map(u64::from);
+        Some(queued.sum::<u64>().min(most))
     };
     list.lines().skip(1).map(|line| SOCKET_BYTES + 2 * bytes(line).unwrap_or(0)).sum()
 }
@@ -393,5 +402,18 @@ mod tests {
             0: 0100007F:0C38 00000000:0000 0A 00000010:00000100 00:00000000 00000000 0 0 1\n";
         assert_eq!(tcp_listed(tcp), SOCKET_BYTES + 2 * 0x110);
         assert_eq!(unix_listed("", 1000) + tcp_listed("\n"), 0);
+    }
+
+    #[test]
+    fn a_number_that_the_kernel_has_not_set_yet_does_not_count() {
+        let line = |state: &str, queues: &str| {
+            format!("sl\n 0: 0100007F:1 0100007F:2 {state} {queues} 0\n")
+        };
+        let bytes = |state: &str, queues: &str| tcp_listed(&line(state, queues)) - SOCKET_BYTES;
+        // As Linux 6.18 reported it for a socket that connects.
+        assert_eq!(bytes("02", "149BD8A1:00000000"), 2 * SEGMENT_BYTES_MAX);
+        assert_eq!(bytes("02", "0000000B:00000000"), 2 * 11);
+        assert_eq!(bytes("01", "FFFFFFF5:00000010"), 2 * 16);
+        assert_eq!(bytes("01", "00200000:00000000"), 2 * 0x0020_0000);
     }
 }

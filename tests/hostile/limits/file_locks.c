@@ -1,6 +1,6 @@
 /* attack: memory of the kernel, in locks on single bytes of files
  * expect: memory_limit
- * limits: memory_mb=48 time_sec=60
+ * limits: memory_mb=48 time_sec=300
  */
 #include "attack.h"
 

@@ -4,7 +4,7 @@
  * stdout: asked 10000
  * stdout: served 1
  * stdout: CONTAINED
- * limits: time_sec=60
+ * limits: time_sec=300
  * elsewhere: no
  */
 #include "proxy.h"
