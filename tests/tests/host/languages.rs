@@ -175,7 +175,7 @@ fn go_runs_without_its_cache() {
 fn go_runs_with_a_cache_of_another_version() {
     let bench = Bench::new();
     if !copy_cache(&bench, "go") {
-        return skip("go_runs_with_a_cache_of_another_version", "there is no cache of Go");
+        return skip("go_runs_with_a_cache_of_another_version", "the cache of Go is missing");
     }
     for number in 0..=255 {
         let entries = bench.state().join(format!("caches/go/{number:02x}"));

@@ -1,6 +1,6 @@
 //! Go's build cache with the compiled standard library, so that `go run` compiles only the script.
-//! It must be built by the same program and with the same settings as in runs: Go keys its cache by
-//! a digest of both and otherwise compiles the library in each run.
+//! It must be built by the same program and with the same settings as in runs. Go keys its cache by
+//! a digest of both: with another cache, each run compiles the library.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -35,8 +35,8 @@ pub(super) fn build_cache(fresh: &Path, caches: &Path) -> Result<(), Failure> {
     link_trim_time(fresh)
 }
 
-/// Moves the file with the time at which Go last removed old entries to the tool's own `/tmp`. Runs
-/// see the cache read-only, and later versions of Go exit with 1 if they cannot write this file.
+/// Replaces the file with the time of Go's last removal of old entries by a link into the tool's own
+/// `/tmp`. Runs see the cache read-only, and Go 1.24 exits with 1 if it cannot write this file.
 fn link_trim_time(fresh: &Path) -> Result<(), Failure> {
     let time = fresh.join("trim.txt");
     match fs::remove_file(&time) {
