@@ -1,7 +1,7 @@
 """The baits of the trial: things of this host that a sandbox must not reach, each with a random
 value that nothing else has. They are planted for one user, and all are removed at the end.
 
-Must never: replace a file that exists, or leave anything behind.
+Must never: replace a file that exists, or leave anything behind unless it is killed (SIGKILL).
 """
 import contextlib
 import ctypes
@@ -90,14 +90,22 @@ class Baits:
         self._file("other_tmp", f"/tmp/{mark}", 0o644)
         self._file("posix_memory", f"/dev/shm/{mark}", 0o644)
         self.places["root_secret"] = f"/root/.{mark}-root"
-        token = "/var/run/secrets/kubernetes.io/serviceaccount/token"
-        self.places["kubernetes_token"] = token
         if os.geteuid() == 0:
             self._file("root_secret", self.places["root_secret"], 0o600, as_root=True)
-            if not os.path.lexists(token):
-                self._file("kubernetes_token", token, 0o644, as_root=True)
+            self._plant_token(pathlib.Path("/var/run/secrets/kubernetes.io/serviceaccount/token"))
         else:
             self._file("kubernetes_token", f"{self.scratch}/{mark}/serviceaccount/token", 0o644)
+
+    def _plant_token(self, path):
+        """Plants the token, or uses the one of this host: a pod has one, and so has a host on which
+        an earlier trial was killed."""
+        if os.path.lexists(path):
+            self.places["kubernetes_token"] = str(path)
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                if found := file.read(4096).decode("latin-1").replace("\0", " ").strip():
+                    self.values["kubernetes_token"] = found
+        else:
+            self._file("kubernetes_token", path, 0o644, as_root=True)
 
     def _file(self, name, path, mode, as_root=False):
         """Plants a file as its owner, who then follows only links that are the owner's."""
