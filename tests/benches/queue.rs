@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use toolexec_tests::crash_support::{CountedTool, configure_for_crash_tests};
 use toolexec_tests::timing::{
-    Departures, PreparedRequests, env_number, rss_kib, voluntary_switches,
+    Departures, PreparedRequests, cpu_ms, env_number, rss_kib, voluntary_switches,
 };
 use toolexec_tests::{Bench, Service};
 
@@ -22,7 +22,10 @@ fn main() {
     let Some(tool) = CountedTool::build("bench queue") else { return };
     let (waiting, measured) = (env_number("WAITING", 100_000), env_number("MEASURED", 200));
     measure_idle(&tool);
-    println!("{:<20} {:>12} {:>12} {:>12}", "waiting", "ms each", "first, ms", "RSS, KiB");
+    println!(
+        "{:<20} {:>12} {:>12} {:>12} {:>12}",
+        "waiting", "ms each", "CPU, ms each", "first, ms", "RSS, KiB"
+    );
     // Measured before and after, which shows variations of the machine.
     let [first, many, again] =
         [FEW, waiting, FEW].map(|waiting| measure_departures(&tool, waiting, measured));
@@ -43,24 +46,26 @@ fn measure_departures(tool: &CountedTool, waiting: usize, measured: usize) -> f6
     let started = Instant::now();
     let command = service.command();
     service.spawn_as(command);
-    let (mut first, mut begun, mut rss) = (Duration::ZERO, Instant::now(), 0);
+    let (mut first, mut begun, mut cpu, mut rss) = (Duration::ZERO, Instant::now(), 0.0, 0);
     for (number, name) in next.iter().enumerate() {
         assert!(!departures.wait().is_empty());
         // Keeps the number of waiting requests constant.
         requests.submit_one(name);
         match number {
             0 => first = started.elapsed(),
-            WARM_UP => begun = Instant::now(),
+            WARM_UP => (begun, cpu) = (Instant::now(), cpu_ms(service.process().0)),
             _ if number % 50 == 0 => rss = rss.max(rss_kib(service.process().0)),
             _ => {}
         }
     }
-    let ms = begun.elapsed().as_secs_f64() * 1e3;
-    let each = ms / f64::from(u32::try_from(measured - 1).unwrap());
+    let later = f64::from(u32::try_from(measured - 1).unwrap());
+    let each = begun.elapsed().as_secs_f64() * 1e3 / later;
+    let cpu = (cpu_ms(service.process().0) - cpu) / later;
     let rss = rss.max(rss_kib(service.process().0));
     service.signal("KILL");
     service.wait();
-    println!("{waiting:<20} {each:>12.2} {:>12.1} {rss:>12}", first.as_secs_f64() * 1e3);
+    let first = first.as_secs_f64() * 1e3;
+    println!("{waiting:<20} {each:>12.2} {cpu:>12.2} {first:>12.1} {rss:>12}");
     each
 }
 

@@ -191,6 +191,18 @@ pub fn peak_rss_kib(pid: u32) -> u64 {
     status_field(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 
+/// Returns the processor time of a process and of its threads in milliseconds: `utime` and `stime`
+/// of proc_pid_stat(5), which count clock ticks.
+#[must_use]
+pub fn cpu_ms(pid: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // The name is in parentheses, and may contain any character.
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace();
+    let ticks: u32 = fields.skip(11).take(2).map(|it| it.parse::<u32>().unwrap()).sum();
+    let per_second = u32::try_from(rustix::param::clock_ticks_per_second()).unwrap();
+    f64::from(ticks) * 1e3 / f64::from(per_second)
+}
+
 /// Returns the number of voluntary context switches of all threads of a process.
 #[must_use]
 pub fn voluntary_switches(pid: u32) -> u64 {
