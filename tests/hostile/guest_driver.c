@@ -153,6 +153,7 @@ static void run(const char *name) {
     int ends[2], status = 0;
     long begun = now_ms();
     if (pipe2(ends, O_CLOEXEC) < 0) return;
+    printf("{\"begins\": \"%s\"}\n", name);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     snprintf(path, sizeof path, CASES "/%s", name);
     pid_t parent = start(path, ends[1]);
@@ -176,7 +177,7 @@ static int is_case(const struct dirent *entry) { return entry->d_name[0] != '.';
 int main(int argc, char **argv) {
     struct dirent **names;
     char last[PATH_MAX];
-    if (argc < 2) return 3;
+    if (argc < 3) return 3;
     int other = !strncmp(argv[1], "not:", 4);
     int count = scandir(CASES, &names, is_case, alphasort);
     if (count < 0) return 3;
@@ -186,9 +187,9 @@ int main(int argc, char **argv) {
     for (int at = 0; at < count; at++) {
         const char *name = names[at]->d_name;
         int chosen = (strstr(name, argv[1] + (other ? 4 : 0)) == NULL) == other;
-        if (chosen && !(argc > 2 && !strcmp(name, argv[2]))) run(name);
+        int ran = argc > 3 && strcmp(name, argv[3]) <= 0;
+        if (chosen && !ran && strcmp(name, argv[2])) run(name);
     }
-    if (argc < 3) return 0;
     printf("{\"last\": \"%s\"}\n", argv[2]);
     snprintf(last, sizeof last, CASES "/%s", argv[2]);
     become(last);

@@ -81,6 +81,11 @@ pub(super) struct GuestCaseEnd {
 }
 
 impl GuestCaseEnd {
+    /// The guest had no more memory, and its kernel killed the case and the driver.
+    pub(super) const fn with_its_driver() -> Self {
+        Self { verdict: String::new(), status: 128 + 9, late: false }
+    }
+
     /// Returns a text for the table, or why the case of this name is not contained. A call that
     /// succeeds is one of the guest's kernel: the boundary to the host is QEMU's.
     pub(super) fn judge(&self, name: &str) -> Result<String, String> {
