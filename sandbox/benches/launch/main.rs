@@ -41,10 +41,11 @@ fn main() {
     let rounds = usize::try_from(number("ROUNDS", 300)).unwrap();
     let pause = Duration::from_millis(number("PAUSE_MS", 5));
     // In memory: the cost of disks is not measured here.
-    let top = PathBuf::from(format!("/dev/shm/toolexec-launch-bench-{}", std::process::id()));
+    let name = format!("toolexec-launch-bench-{}", std::process::id());
+    let top = Path::new("/dev/shm").join(&name);
     fs::create_dir_all(&top).unwrap();
-    // Not below /dev/shm: a sandbox has its own.
-    let tools = launcher_program().parent().unwrap().join("launch-bench");
+    // A sandbox has its own /dev/shm and /tmp, where the working tree may be.
+    let tools = Path::new("/var/tmp").join(&name);
     fs::create_dir_all(&tools).unwrap();
     let tool = compile(&tools, "true", "int main(void) { return 0; }\n");
     let starter = compile(&tools, "starter", include_str!("starter.c"));
@@ -67,6 +68,7 @@ fn main() {
     concurrency::throughput(&sandboxes, &tool, &starter);
     drop((sandboxes, others));
     fs::remove_dir_all(&top).unwrap();
+    fs::remove_dir_all(&tools).unwrap();
 }
 
 fn sequential(
