@@ -23,7 +23,8 @@ const QUERIES: usize = 200_000;
 fn main() {
     let grants = std::env::var("GRANTS").ok().and_then(|text| text.parse().ok());
     let sources = grants.unwrap_or(1_000_000) / TOOLS;
-    let place = PathBuf::from(format!("/dev/shm/toolexec-permissions-{}", std::process::id()));
+    let scratch = scratch(Path::new("/dev/shm"));
+    let place = scratch.join("permissions");
     let before = Instant::now();
     let mut made = PermissionStore::open(&place, PermissionTerms::default()).unwrap();
     (0..sources).for_each(|number| grant(&mut made, number));
@@ -44,8 +45,15 @@ fn main() {
     row("Durable, sixteen tools at once", &mut durable, sources, TOOLS);
     row("Scoped, one tool", &mut scoped, sources, 1);
     drop(durable);
-    fs::remove_dir_all(&place).unwrap();
+    fs::remove_dir_all(&scratch).unwrap();
     spending();
+}
+
+/// Creates a directory of this process. The store also writes beside its own directory.
+fn scratch(parent: &Path) -> PathBuf {
+    let scratch = parent.join(format!("toolexec-permissions-{}", std::process::id()));
+    fs::create_dir(&scratch).unwrap();
+    scratch
 }
 
 fn open(place: &Path) -> (PermissionStore, Duration) {
@@ -122,8 +130,9 @@ fn row<M: PermissionManager>(name: &str, store: &mut M, sources: usize, tools: u
 
 /// Measures the cost of a change on the disk of the temporary directory.
 fn spending() {
-    let place = std::env::temp_dir().join(format!("toolexec-permissions-{}", std::process::id()));
-    let mut store = PermissionStore::open(&place, PermissionTerms::default()).unwrap();
+    let scratch = scratch(&std::env::temp_dir());
+    let mut store =
+        PermissionStore::open(&scratch.join("permissions"), PermissionTerms::default()).unwrap();
     let mut times: Vec<Duration> = (0..200)
         .map(|number| {
             let begun = Instant::now();
@@ -136,5 +145,5 @@ fn spending() {
         "{:<34} {:>9.2?} {:>9.2?} {:>9.2?}",
         "one change, durable", times[100], times[198], times[199]
     );
-    fs::remove_dir_all(&place).unwrap();
+    fs::remove_dir_all(&scratch).unwrap();
 }
