@@ -78,7 +78,7 @@ fn assert_refused(bench: &Bench, service: &mut Service<'_>, words: &str) {
 /// Runs requests, damages the state, and submits the same requests again.
 fn assert_nothing_runs_twice(words: &str, damage: impl FnOnce(&Path, &Path)) {
     let bench = Bench::new();
-    let Some(tool) = CountedTool::build(words) else { return };
+    let Some(tool) = CountedTool::build(&format!("no run is repeated: {words}")) else { return };
     let mut service = Service::start(&bench, &tool.service_config(&bench));
     let counted = tool.count();
     let requests = requests(&bench, &counted, 3);
