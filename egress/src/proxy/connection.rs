@@ -32,12 +32,13 @@ struct ConnectionState {
     tunnel: Mutex<Option<Tunnel>>,
 }
 
+/// Waits until the client sends something. A connection that sends nothing makes no request, so
+/// nothing is refused.
+pub(super) async fn has_request(run: &ServedRun, client: &TcpStream) -> bool {
+    matches!(timeout(run.timeouts.step, client.peek(&mut [0])).await, Ok(Ok(1..)))
+}
+
 pub(super) async fn serve(run: Arc<ServedRun>, client: TcpStream) {
-    // A connection that sends nothing makes no request, so nothing is refused.
-    match timeout(run.timeouts.step, client.peek(&mut [0])).await {
-        Ok(Ok(1..)) => {}
-        Ok(Ok(0) | Err(_)) | Err(_) => return,
-    }
     let connection = Arc::new(ConnectionState {
         run: Arc::clone(&run),
         used: AtomicBool::new(false),

@@ -174,6 +174,8 @@ async fn accept(run: Arc<ServedRun>, order: &ServeOrder, listener: TcpListener) 
     let connections = usize::try_from(order.connections_max).unwrap_or(usize::MAX);
     let (served, explained) =
         (Arc::new(Semaphore::new(connections)), Arc::new(Semaphore::new(EXPLAINED_MAX)));
+    // Each connection with a request holds a reference.
+    let requests = Arc::new(());
     let mut tasks = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -188,17 +190,20 @@ async fn accept(run: Arc<ServedRun>, order: &ServeOrder, listener: TcpListener) 
         };
         let run = Arc::clone(&run);
         if let Ok(permit) = Arc::clone(&served).try_acquire_owned() {
+            let requests = Arc::downgrade(&requests);
             tasks.spawn(async move {
-                connection::serve(run, client).await;
+                if connection::has_request(&run, &client).await {
+                    let _counted = requests.upgrade();
+                    connection::serve(run, client).await;
+                }
                 drop(permit);
             });
         } else {
             refuse(&mut tasks, run, client, &explained);
         }
     }
-    while tasks.try_join_next().is_some() {}
-    // The connections that were cut. Later ones cannot connect.
-    for _ in 0..tasks.len() {
+    // The requests that were cut. Later connections fail.
+    for _ in 1..Arc::strong_count(&requests) {
         run.counters.refuse("(connection)", EgressRefusalReason::Time);
     }
     drop((tasks, listener));

@@ -125,7 +125,9 @@ fn time_that_ends_with_nothing_asked_for_is_no_refusal() {
     let server = http(HELLO);
     let run = limited(ServeOrder { time_ms_max: 3000, ..one(server.port) }, "5000", "5000");
     run.ask(&get(&format!("http://one.example:{}/", server.port)));
-    eventually("the run's time is over", || std::net::TcpStream::connect(run.proxy).is_err());
+    let mut silent = run.connect();
+    assert_eq!(rest(&mut silent), "");
+    assert_gone(run.proxy);
     assert_eq!(reasons(&run.close()), []);
 }
 
