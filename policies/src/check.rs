@@ -58,7 +58,7 @@ pub(crate) fn check(form: RawPolicy, text: &str, origin: &str) -> Result<PolicyR
     let permissions = permissions(form.permissions, form.held_sec_max.0, &mut problems);
     let ais = AisPolicyRules { covered: form.ais.covers, rules: form.ais.rules };
     if let Err(error) = ais.rules.check() {
-        problems.add("ais.rules", error.to_string(), "see the table in docs/ais.md");
+        problems.add("ais.rules", error.to_string(), "see the table `ais.rules` in docs/policy.md");
     }
     problems.verdict(PolicyRules {
         name: form.name,

@@ -154,7 +154,11 @@ impl BackendCheck<'_, '_> {
             };
             if !is_known {
                 let what = format!("`{}` is not a file of this kind", role.escape_default());
-                self.report("sha256", what, "see docs/backends.md for the files of each kind");
+                self.report(
+                    "sha256",
+                    what,
+                    "see `sha256` in docs/policy.md for the files of each kind",
+                );
             }
             match hex.parse().ok().filter(|sha256: &Sha256| sha256.to_string() == *hex) {
                 Some(sha256) => {

@@ -14,10 +14,10 @@ use super::scene::{AisScene, trust};
 const PURPOSE: (&str, &str) = ("\"A sum.\"", "\"Summarize the weather.\"");
 
 fn covering() -> Policy {
-    let covers = "covers: none\n  # What is left out";
+    let covers = "covers: none\n  # A missing rule";
     let profiles =
         "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";
-    policy("embedded", &[(covers, "covers: all\n  # What is left out"), ("profiles: {}", profiles)])
+    policy("embedded", &[(covers, "covers: all\n  # A missing rule"), ("profiles: {}", profiles)])
 }
 
 /// Makes the good scene for the request and the time of the decision's tests.

@@ -62,8 +62,8 @@ impl PolicyChoices {
         let category = if self.unknown_category { "unknown" } else { "write" };
         say("tool_category: write", format!("tool_category: {category}"));
         say("covers: core_draft", format!("covers: {}", COVERS[self.asks_permission]));
-        let bundle = format!("  covers: {}\n  # What is left out", COVERS[self.asks_bundle]);
-        say("  covers: none\n  # What is left out", bundle);
+        let bundle = format!("  covers: {}\n  # A missing rule", COVERS[self.asks_bundle]);
+        say("  covers: none\n  # A missing rule", bundle);
         if self.profile_known {
             let known =
                 "profiles: {research-readonly: {}}\n    jurisdiction: EU\n    obligations: [log]";

@@ -20,7 +20,7 @@ pub(super) const CORE_DRAFTS: (&str, &str) =
     ("covers: none\n  # Directories", "covers: core_draft\n  # Directories");
 /// Every request needs a bundle.
 pub(super) const BOUND: [(&str, &str); 2] = [
-    ("covers: none\n  # What is left out", "covers: all\n  # What is left out"),
+    ("covers: none\n  # A missing rule", "covers: all\n  # A missing rule"),
     ("profiles: {}", "profiles: {research-readonly: {}}\n    jurisdiction: EU"),
 ];
 /// The gate does not know the effect of python.
