@@ -1,6 +1,7 @@
 //! Detects a wall clock that was set back: expired requests would be valid again, and the times of
 //! records would contradict their order. It is checked at the start, at each admission and before
-//! each run. Time limits of runs and of held requests use the monotonic clock.
+//! each run. Time limits of runs use the monotonic clock; the deadline of a held request is a
+//! time of the wall clock.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
-//! Commits files: write, fsync the tree, rename without replacing, fsync the directory. Nothing
-//! else in the workspace may rename or write whole files (clippy bans it), except `atomic_file`,
-//! for directories that others may write to. A failed sync is never retried: the kernel may have
+//! Commits files: write, fsync the tree, rename without replacing, fsync the directory. Clippy
+//! bans `std::fs::write` and `std::fs::rename`, which neither sync nor refuse to replace. `atomic_file`
+//! does the same for directories that others may write to. A failed sync is never retried: the kernel may have
 //! dropped the pages, and a second try would report success falsely.
 
 use std::fs::{self, File, OpenOptions};

@@ -68,7 +68,9 @@ fn the_example_of_a_standing_approval_fits_its_schema() {
     assert_valid(&schema, example);
     let environment = format!("environment: \"charts@sha256:{}\"\n", support::HASH);
     assert_valid(&schema, &example.replace("environment: null\n", &environment));
-    assert_valid(&schema, &example.replace("environment: null\n", ""));
+    for optional in ["environment: null\n", "network: \"none\"\n", "network_allowlist: []\n"] {
+        assert_valid(&schema, &example.replace(optional, ""));
+    }
     for changed in [
         example.replace("environment: null\n", "environment: charts\n"),
         example.replace("subject: null\n", ""),

@@ -1,8 +1,9 @@
 //! Names the first construct of a program that monty refuses. Compiling finds syntax and
 //! unsupported statements. The rest appears only when a program runs: monty compiles an import of
 //! an unknown module into an exception. So the syntax tree is read too, and the interpreter is
-//! asked about each import, attribute and built-in name. The program never runs. A question that
-//! depends on its values is not asked, so a program without a problem may still raise an exception.
+//! asked about each import, attribute and built-in name. It evaluates expressions that need nothing
+//! else of the program, which never runs as a whole. A question that depends on other values is not
+//! asked, so a program without a problem may still raise an exception.
 
 mod closed;
 mod guards;
@@ -18,7 +19,7 @@ pub use model::CodeProblem;
 
 use crate::source::PythonSource;
 
-/// Checks code that starts with these variables, without running it. Returns the first construct
+/// Checks code that starts with these variables, without running it as a whole. Returns the first construct
 /// that monty refuses, by line and column. `None` if it compiles and no such construct is known.
 #[must_use]
 pub fn check(source: PythonSource, variables: &[String]) -> Option<CodeProblem> {

@@ -200,4 +200,12 @@ mod tests {
             assert!(BLOCKERS.contains(&blocker), "{blocker}");
         }
     }
+
+    #[test]
+    fn the_page_of_the_gate_has_every_blocker() {
+        let page = include_str!("../../../docs/gate.md");
+        for blocker in BLOCKERS {
+            assert!(page.contains(&format!("| `{blocker}` |")), "{blocker}");
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Kernel memory queued in a sandbox's sockets, as the kernel reports it (sock_diag(7)). Without a
 //! control group nothing else counts it. The answer includes every socket of a network namespace
 //! that has a descriptor anywhere, even one in flight. A kernel without the modules `unix_diag` and
-//! `tcp_diag` only lists sockets, in `/proc`; each then counts as full.
+//! `tcp_diag` only lists sockets, in `/proc`. A Unix socket that is connected or of datagrams then counts as
+//! full, one of TCP by twice its listed queues.
 
 use std::collections::HashSet;
 use std::io;

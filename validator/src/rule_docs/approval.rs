@@ -159,7 +159,7 @@ pub(super) static REVOKED: RuleDoc = RuleDoc {
     code: Code::ApprovalRevoked,
     severity: RuleSeverity::Error,
     decided_by: POLICY,
-    source: "docs/policy.md",
+    source: "docs/approving.md",
     why: "A key is revoked because another person may have it. Its signatures no longer prove \
           anything about its owner.",
     remedy: "Check what the old key has signed, then sign with the new key.",

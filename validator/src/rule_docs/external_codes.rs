@@ -46,7 +46,7 @@ pub(super) static ID_REUSED: RuleDoc = RuleDoc {
     code: Code::SpoolIdReused,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "docs/spool.md",
+    source: "docs/writing-requests.md",
     why: "Records refer to requests by their id. Two different requests under one id would make \
           every reference ambiguous.",
     remedy: "Give the request an id of its own.",
@@ -68,7 +68,7 @@ pub(super) static FILE_KIND: RuleDoc = RuleDoc {
     code: Code::SpoolFileKind,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "docs/spool.md",
+    source: "docs/writing-requests.md",
     why: "A link, a pipe or a device can change between two accesses. Only a regular file keeps the \
           content that was hashed. A request or a signature must also have no hard link.",
     remedy: "Put a copy of the file there.",
@@ -84,7 +84,7 @@ pub(super) static HELD: RuleDoc = RuleDoc {
     code: Code::SpoolHeld,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "docs/spool.md",
+    source: "docs/operators.md",
     why: "An operator may want to inspect a request or the host before the run. The request keeps \
           its place and waits until it is released or expires.",
     remedy: "Ask the operator to release it with `toolexec release ID`.",
@@ -106,7 +106,7 @@ pub(super) static CANCELLED: RuleDoc = RuleDoc {
     code: Code::SpoolCancelled,
     severity: RuleSeverity::Error,
     decided_by: SPOOL,
-    source: "docs/spool.md",
+    source: "docs/operators.md",
     why: "An operator has decided that the request must not run. The cancellation and its author are \
           recorded like any refusal.",
     remedy: "To run it after all, have it approved again; the approval was not used.",

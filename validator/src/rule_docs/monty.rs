@@ -44,7 +44,7 @@ pub(super) static UNSUPPORTED: RuleDoc = RuleDoc {
     code: Code::CodeUnsupported,
     severity: RuleSeverity::Error,
     decided_by: &[DecidedBy::Host],
-    source: "docs/backends.md",
+    source: "docs/monty.md",
     why: "Monty has a subset of Python. `toolexec lint` lets monty compile the code, so that the \
           author learns of a missing construct before an approval.",
     remedy: "Write the line with other constructs (docs/monty.md has the list), or name another \

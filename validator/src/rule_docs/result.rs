@@ -103,7 +103,7 @@ pub(super) static TOO_LONG: RuleDoc = RuleDoc {
     code: Code::ResultTooLong,
     severity: RuleSeverity::Error,
     decided_by: TEXT,
-    source: "tool-result schema, Stdout; docs/verifying.md",
+    source: "tool-result schema, Stdout",
     why: "People and programs with limited attention read a result as a whole. The full stream is \
           a file next to it.",
     remedy: "Show the first 200 lines and state that the rest is omitted.",

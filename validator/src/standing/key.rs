@@ -39,6 +39,6 @@ model::closed_set! {
 
 impl StandingKey {
     pub(super) fn is_optional(self) -> bool {
-        self == Self::Environment
+        matches!(self, Self::Environment | Self::Network | Self::NetworkAllowlist)
     }
 }

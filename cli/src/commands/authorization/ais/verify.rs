@@ -54,15 +54,17 @@ pub(crate) struct AisVerifyCommand {
 }
 
 pub(super) fn verify(args: &AisVerifyCommand) -> AisCommandResult {
-    let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display| {
-        let help = "see *Rules of the host* in docs/ais.md";
+    let invalid = |path: &std::path::Path, error: &dyn std::fmt::Display, help: &str| {
         AisCommandError::Invalid(with_help(&format!("{}: {error}", path.display()), help))
     };
     let trust = AisTrustStore::read(&document::bytes(&args.trust, TRUST_BYTES_MAX)?)
-        .map_err(|error| invalid(&args.trust, &error))?;
+        .map_err(|error| invalid(&args.trust, &error, "see *Trust store* in docs/ais.md"))?;
     let rules = match &args.rules {
-        Some(path) => AisRules::read(&document::bytes(path, RULES_BYTES_MAX)?)
-            .map_err(|error| invalid(path, &error))?,
+        Some(path) => {
+            AisRules::read(&document::bytes(path, RULES_BYTES_MAX)?).map_err(|error| {
+                invalid(path, &error, "see the table `ais.rules` in docs/policy.md")
+            })?
+        }
         None => AisRules::default(),
     };
     let request = args.request.as_deref().map(document::request).transpose()?;

@@ -1,7 +1,8 @@
 //! `toolexec doctor` without a task: the requirements of this host, and the fix for each problem.
 //! `probe` reads everything, the pure `evaluate` finds the problems, and `report` prints them. It
-//! must never change anything but an empty directory that the sandbox probe creates and removes. It
-//! must never read a private key, and never stop at the first problem.
+//! must never change anything but the directories that its probes create and remove, and
+//! `backend-probes.json` in the state directory. It must never read a private key, and never stop at
+//! the first problem.
 
 mod evaluate;
 mod finding;

@@ -1,5 +1,6 @@
 //! Lets monty check the code or the script of a request, so that its author learns of a missing
-//! construct before an approval. The program never runs the code.
+//! construct before an approval. The code never runs as a whole: the program evaluates expressions
+//! of it that need nothing else.
 
 mod answer;
 mod script;
