@@ -55,7 +55,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH", requires = "origin")]
     pub(crate) socket: Option<PathBuf>,
 
-    /// Answer browsers that use this origin; may be repeated [default: http://localhost:PORT]
+    /// Answer browsers that use this origin; may be repeated
+    /// [default: http://localhost:PORT, with --tls-cert https://localhost:PORT]
     #[arg(long, value_name = "URL")]
     pub(crate) origin: Vec<ConsoleOrigin>,
 

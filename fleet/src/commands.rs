@@ -108,8 +108,8 @@ pub enum FleetAnswer {
         fleet_id: String,
         /// The version of the tables.
         schema_version: i32,
-        /// False if they existed before.
-        is_new: bool,
+        /// The version that they had before; `None` if there were none.
+        former_version: Option<i32>,
     },
     /// The state of the fleet.
     Status(FleetStatus),

@@ -82,11 +82,26 @@ impl InstalledRuntime {
     }
 }
 
+/// The reason why a runtime cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MissingRuntime {
+    /// The reason, without help.
+    pub reason: String,
+    /// The act that makes it usable, if it is not the installation of the program.
+    pub remedy: Option<String>,
+}
+
+impl From<String> for MissingRuntime {
+    fn from(reason: String) -> Self {
+        Self { reason, remedy: None }
+    }
+}
+
 /// The programs found on this host, by the policy's name of the runtime, and the backends.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct InstalledRuntimes {
     found: BTreeMap<String, InstalledRuntime>,
-    missing: BTreeMap<String, String>,
+    missing: BTreeMap<String, MissingRuntime>,
     backends: InstalledBackends,
 }
 
@@ -105,7 +120,7 @@ impl InstalledRuntimes {
     }
 
     /// Records the reason why a runtime cannot be used here.
-    pub fn insert_missing(&mut self, runtime_name: impl Into<String>, why: String) {
+    pub fn insert_missing(&mut self, runtime_name: impl Into<String>, why: MissingRuntime) {
         self.missing.insert(runtime_name.into(), why);
     }
 
@@ -129,8 +144,8 @@ impl InstalledRuntimes {
 
     /// Returns the reason why a runtime cannot be used, if more is known than its absence.
     #[must_use]
-    pub fn missing_reason(&self, runtime_name: &str) -> Option<&str> {
-        self.missing.get(runtime_name).map(String::as_str)
+    pub fn missing(&self, runtime_name: &str) -> Option<&MissingRuntime> {
+        self.missing.get(runtime_name)
     }
 
     /// Returns every installed runtime.

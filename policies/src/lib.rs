@@ -65,8 +65,8 @@ pub use backends::{
 pub use decision::{Approved, Decision, authorise};
 pub use evidence::{
     AisEvidence, AisFile, BuilderEvidence, DecisionEvidence, EnvironmentEvidence, FoundStanding,
-    InstalledRuntime, InstalledRuntimes, LedgerEvidence, OpenedEnvironment, PermissionEvidence,
-    StandingEvidence, SubmissionOrigin,
+    InstalledRuntime, InstalledRuntimes, LedgerEvidence, MissingRuntime, OpenedEnvironment,
+    PermissionEvidence, StandingEvidence, SubmissionOrigin,
 };
 pub use fleet_list::{
     CountedFleetLostOrder, FLEET_LIST_BYTES_MAX, FLEET_LIST_SERIAL_BYTES_MAX, FleetList,

@@ -44,7 +44,7 @@ model::closed_set! {
         ApprovalAge = "approval.age": "The age of the approval.",
         ApprovalAudience = "approval.audience": "The host that the approval is for.",
         ApprovalSingleUse = "approval.single-use": "The use of an approval for one run.",
-        ApprovalRejected = "approval.rejected": "The rejections by operators.",
+        ApprovalRejected = "approval.rejected": "The rejections by approvers.",
         ApprovalSignature = "approval.signature": "The signatures that do not verify.",
         ApprovalRevoked = "approval.revoked": "The signatures by revoked keys.",
         ApprovalSelf = "approval.self": "The approvals by the requester.",

@@ -224,7 +224,7 @@ fn one_word_may_serve_two_languages() {
 fn reason_of_an_unusable_runtime_is_reported() {
     let mut scene =
         DecisionScene { binaries: InstalledRuntimes::new(), ..DecisionScene::default() };
-    scene.binaries.insert_missing("python", "/home/alice is a home directory".to_owned());
+    scene.binaries.insert_missing("python", "/home/alice is a home directory".to_owned().into());
     let (violations, _) = refused(scene.decide(request(&[]), &shipped("embedded")));
     assert_eq!(codes(&violations), ["runtime.missing"]);
     assert!(violations[0].message.contains("/home/alice is a home directory"), "{violations:?}");

@@ -103,6 +103,10 @@ pub struct Cache {
     pub target: PathBuf,
 }
 
+/// The most seconds that a ready sandbox waits for the start, while the daemon's intent becomes
+/// durable and a fleet permits it.
+pub const READY_SEC_MAX: u64 = 300;
+
 /// The default directories that a launcher allows as runtime mounts: they hold programs and nothing
 /// private on any Linux host.
 pub const MOUNTS_BY_DEFAULT: [&str; 10] = [

@@ -19,7 +19,7 @@ pub fn write_new_file(path: &Path, bytes: &[u8]) -> Result<(), SpoolError> {
     let mut fresh = AtomicFile::create_for(path, 0o666).map_err(SpoolError::io(path, "create"))?;
     let placed = fresh.write(bytes).and_then(|()| fresh.place());
     placed.map_err(SpoolError::io(path, "write"))?;
-    sync_parent(path)
+    sync_parent(path).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 /// Replaces `known`, the bytes of a file, in one step. Mode and group stay. Another user's file

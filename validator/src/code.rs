@@ -29,7 +29,7 @@ macro_rules! each_code {
             ApprovalCount "approval.count" approval::COUNT, "Fewer distinct approvers than policy requires.";
             ApprovalSelf "approval.self" approval::APPROVER_IS_REQUESTER, "A requester approved a request of their own.";
             ApprovalRevoked "approval.revoked" approval::REVOKED, "The approving key is revoked.";
-            ApprovalRejected "approval.rejected" approval::REJECTED, "An operator rejected the request.";
+            ApprovalRejected "approval.rejected" approval::REJECTED, "An approver rejected the request.";
             ApprovalStanding "approval.standing" approval::STANDING, "The standing approval that the request uses does not admit it.";
             LanguageUnknown "language.unknown" language::UNKNOWN, "The language is not one of python, node, ts, go, ruby.";
             LanguageShell "language.shell" language::SHELL, "A shell is not a permitted language.";

@@ -78,7 +78,7 @@ fn standing(fields: &FrontMatterFields<'_>, report: &mut Report) -> Option<Stand
         Ok(reference) => Some(reference),
         Err(error) => {
             let message = format!("`{STANDING}`: {} is {error}", quote(text.value));
-            let hint = "copy the reference that `toolexec standing list` prints";
+            let hint = "copy the reference that `toolexec standing show` prints";
             report.error_hint(Code::FrontmatterValue, text.span, message, hint);
             None
         }

@@ -36,7 +36,7 @@ model::closed_set! {
     /// A question to the person at the client. Its name is the key of the request in the task.
     enum TaskQuestion {
         Draft = "draft": "It runs only after an approver has signed and submitted it (toolexec review, approve, submit), or under a standing approval. Decline to withdraw the draft.",
-        Held = "held": "It was submitted and waits for an approval or a permission; `toolexec show` names it. Only an operator can cancel it (toolexec reject, cancel).",
+        Held = "held": "It was submitted and waits for an approval or a permission; `toolexec show` names it. Only an approver can reject it, and only an operator can cancel it (toolexec reject, cancel).",
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Config {
     pub log_origin: Option<LogOrigin>,
     /// The longest time without a log entry before a heartbeat; none disables heartbeats.
     pub heartbeat_sec: Option<NonZero<u32>>,
-    /// The directory of the log; world-readable.
+    /// The directory of the log. It has nothing secret; its mode decides who may read it.
     pub log: PathBuf,
     /// The launcher of sandboxes: a socket, or a program that the daemon starts.
     pub launcher: LauncherAddress,

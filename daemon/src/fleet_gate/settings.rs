@@ -16,8 +16,9 @@ use crate::model::ConfigError;
 
 /// A minute: a database that is restarted answers again within it.
 const START_WAIT_SEC: u64 = 60;
-/// Below the time that a prepared sandbox and the proxy of a run wait for the start.
+/// Below the time that a ready sandbox and the proxy of a run wait for the start.
 const START_WAIT_SEC_MAX: u64 = 240;
+const _: () = assert!(START_WAIT_SEC_MAX < sandbox::plan::READY_SEC_MAX);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -18,7 +18,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use policies::{
-    BinaryRule, CacheSource, InstalledRuntime, InstalledRuntimes, Policy, RuntimeRule, WithoutCache,
+    BinaryRule, CacheSource, InstalledRuntime, InstalledRuntimes, MissingRuntime, Policy,
+    RuntimeRule, WithoutCache,
 };
 use sandbox::client::{LauncherAddress, LauncherProgram};
 
@@ -77,7 +78,8 @@ pub fn program_of(
     caches_dir: &Path,
 ) -> Result<PathBuf, Option<String>> {
     let runtime = policy.runtimes().find(|it| it.name() == runtime_name).ok_or(None)?;
-    binary_of(runtime, &PrivateDirectories::of_user(caches_dir)).map(|installed| installed.binary)
+    let found = binary_of(runtime, &PrivateDirectories::of_user(caches_dir));
+    found.map(|installed| installed.binary).map_err(|problem| Some(problem?.reason))
 }
 
 /// Allows a spawned launcher, which has the daemon's rights, to mount the directories of the
@@ -110,17 +112,21 @@ pub(crate) fn allow_mounts(
 }
 
 /// The reason why a runtime cannot be used, if more is known than "not found".
-type MissingRuntime = Option<String>;
+type RuntimeProblem = Option<MissingRuntime>;
+
+fn problem(reason: String) -> RuntimeProblem {
+    Some(reason.into())
+}
 
 fn binary_of(
     runtime: &RuntimeRule,
     private: &PrivateDirectories,
-) -> Result<InstalledRuntime, MissingRuntime> {
+) -> Result<InstalledRuntime, RuntimeProblem> {
     for place in runtime.mounts().iter().map(PathBuf::as_path).chain(runtime.root()) {
-        private.check(place).map_err(Some)?;
+        private.check(place).map_err(problem)?;
     }
     if let (Some(root), BinaryRule::Path(path)) = (runtime.root(), runtime.binary()) {
-        return own_root::program_in(root, path).map(InstalledRuntime::binary).map_err(Some);
+        return own_root::program_in(root, path).map(InstalledRuntime::binary).map_err(problem);
     }
     let mut refused = None;
     for candidate in candidates(runtime.binary()) {
@@ -150,10 +156,10 @@ fn program_at(
     path: &Path,
     mounts: &[PathBuf],
     private: &PrivateDirectories,
-) -> Result<InstalledRuntime, MissingRuntime> {
+) -> Result<InstalledRuntime, RuntimeProblem> {
     let unseen = |error: io::Error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
-        (!is_missing).then(|| format!("{}: {error}", path.display()))
+        (!is_missing).then(|| format!("{}: {error}", path.display()).into())
     };
     let real = fs::canonicalize(path).map_err(unseen)?;
     File::open(&real).map_err(unseen)?;
@@ -161,7 +167,7 @@ fn program_at(
         return Err(None);
     }
     let visible = mounts.iter().any(|mount| real.starts_with(mount));
-    let prefix = if visible { None } else { Some(private.prefix_of(&real).map_err(Some)?) };
+    let prefix = if visible { None } else { Some(private.prefix_of(&real).map_err(problem)?) };
     Ok(InstalledRuntime { binary: real, prefix, caches: BTreeMap::new() })
 }
 
@@ -169,40 +175,39 @@ fn caches_of(
     runtime: &RuntimeRule,
     caches_dir: &Path,
     private: &PrivateDirectories,
-) -> Result<BTreeMap<PathBuf, PathBuf>, MissingRuntime> {
+) -> Result<BTreeMap<PathBuf, PathBuf>, RuntimeProblem> {
     let mut caches = BTreeMap::new();
     for cache in runtime.caches() {
-        let (source, advice) = match &cache.source {
-            CacheSource::Warm => {
-                let advice =
-                    format!("; `toolexec doctor --build-cache {}` creates it", runtime.name());
-                (caches_dir.join(runtime.name()), advice)
-            }
-            CacheSource::Path(path) => {
-                // The shipped policies use this path; another path is the operator's own.
-                let is_ours = path.file_name().is_some_and(|name| name == runtime.name());
-                let advice = path.parent().filter(|_| is_ours).map(|parent| {
-                    let (name, parent) = (runtime.name(), parent.display());
-                    format!(
-                        "; `toolexec doctor --build-cache {name} --cache-dir {parent}` creates it"
-                    )
-                });
-                (path.clone(), advice.unwrap_or_default())
-            }
+        let source = match &cache.source {
+            CacheSource::Warm => caches_dir.join(runtime.name()),
+            CacheSource::Path(path) => path.clone(),
         };
         match fs::canonicalize(&source) {
             Ok(real) if real.is_dir() => {
-                private.check(&real).map_err(Some)?;
+                private.check(&real).map_err(problem)?;
                 caches.insert(cache.target.clone(), real);
             }
             _ if cache.without == WithoutCache::Run => {}
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Some(format!("{}: {error}", source.display())));
+                return Err(problem(format!("{}: {error}", source.display())));
             }
-            _ => return Err(Some(format!("{} does not exist{advice}", source.display()))),
+            _ => {
+                let reason = format!("{} does not exist", source.display());
+                return Err(Some(MissingRuntime {
+                    reason,
+                    remedy: cache_remedy(runtime, &source),
+                }));
+            }
         }
     }
     Ok(caches)
+}
+
+/// Returns the command that builds a cache. `None` for a path that it does not build.
+fn cache_remedy(runtime: &RuntimeRule, source: &Path) -> Option<String> {
+    let language = runtime.language().as_str();
+    let parent = source.parent().filter(|_| source.ends_with(language))?;
+    Some(format!("run `toolexec doctor --build-cache {language} --cache-dir {}`", parent.display()))
 }
 
 #[cfg(test)]
@@ -217,6 +222,15 @@ mod tests {
             LauncherAddress::Spawn(program) => program.mounts_allowed,
             LauncherAddress::Socket(_) => Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_cache_is_built_by_a_command_only_where_that_command_builds_it() {
+        let policy = Policy::shipped("standard").unwrap();
+        let ts = policy.runtimes().find(|runtime| runtime.name() == "ts").unwrap();
+        let remedy = "run `toolexec doctor --build-cache ts --cache-dir /srv/caches`";
+        assert_eq!(cache_remedy(ts, Path::new("/srv/caches/ts")).as_deref(), Some(remedy));
+        assert_eq!(cache_remedy(ts, Path::new("/srv/caches/loader")), None);
     }
 
     #[test]

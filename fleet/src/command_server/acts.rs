@@ -40,7 +40,7 @@ async fn init(command: &FleetCommand, fleet: &HostName) -> Result<(), CommandFai
     print(&FleetAnswer::Initialised {
         fleet_id: made.fleet_id,
         schema_version: made.schema_version,
-        is_new: made.is_new,
+        former_version: made.former_version,
     })
 }
 

@@ -21,8 +21,8 @@ pub(crate) struct Initialised {
     pub(crate) fleet_id: String,
     /// The version of the tables.
     pub(crate) schema_version: i32,
-    /// False if the tables were there before.
-    pub(crate) is_new: bool,
+    /// The version that they had before; `None` if there were none.
+    pub(crate) former_version: Option<i32>,
 }
 
 /// The fleet to which a database belongs.

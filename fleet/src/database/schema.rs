@@ -54,13 +54,13 @@ impl Database {
         let client = transaction.client();
         let row = one(bound.query(INIT, client, HAS_TABLES, &[]).await?)?;
         let has_tables: bool = field(&row, "has_tables")?;
-        let mut found = 0;
+        let mut former_version = None;
         if has_tables {
             let (identity, version) = read_identity(&bound, INIT, client).await?;
             check_fleet(&identity, fleet)?;
-            found = version;
+            former_version = Some(version);
         }
-        let later = later(found)?;
+        let later = later(former_version.unwrap_or(0))?;
         for migration in later {
             bound.run(INIT, client.batch_execute(migration)).await?;
         }
@@ -74,7 +74,7 @@ impl Database {
         }
         let (identity, schema_version) = read_identity(&bound, INIT, client).await?;
         bound.commit(INIT, transaction).await?;
-        Ok(Initialised { fleet_id: identity.fleet_id, schema_version, is_new: !has_tables })
+        Ok(Initialised { fleet_id: identity.fleet_id, schema_version, former_version })
     }
 
     /// Checks that the tables are of this version.

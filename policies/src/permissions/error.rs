@@ -89,7 +89,8 @@ impl fmt::Display for PermissionError {
                     ToolAuthorizationState::Denied => "revoke --denial",
                     _ => "request",
                 };
-                let help = format!("help: run `toolexec permission {command}`");
+                let help =
+                    format!("help: run `toolexec permission {command} {tool}` for this agent");
                 write!(f, "{tool}: {} ({found}); {help}", found.state())
             }
             Self::NoToolRequested => f.write_str("no tool is requested; help: name a tool"),

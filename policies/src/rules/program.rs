@@ -8,7 +8,9 @@ use model::escape_line;
 use validator::{Code, Request, Work};
 
 use super::environment;
-use crate::evidence::{DecisionEvidence, InstalledRuntime, InstalledRuntimes, OpenedEnvironment};
+use crate::evidence::{
+    DecisionEvidence, InstalledRuntime, InstalledRuntimes, MissingRuntime, OpenedEnvironment,
+};
 use crate::findings::Findings;
 use crate::policy::Policy;
 use crate::program::{ChosenProgram, ChosenWord};
@@ -217,11 +219,12 @@ fn program<'a>(
     }
     let runtime = word.runtime;
     let Some(installed) = binaries.get(runtime.name()) else {
-        let why = binaries
-            .missing_reason(runtime.name())
-            .map_or_else(|| not_found_reason(runtime), str::to_owned);
-        let reason = format!("runtime `{}`: not available on this host: {why}", runtime.name());
-        let hint = "ask the operator to install it, or to set its binary in the policy";
+        let why = binaries.missing(runtime.name()).cloned();
+        let MissingRuntime { reason, remedy } =
+            why.unwrap_or_else(|| not_found_reason(runtime).into());
+        let reason = format!("runtime `{}`: not available on this host: {reason}", runtime.name());
+        let otherwise = "install it, or set its binary in the policy";
+        let hint = remedy.as_deref().unwrap_or(otherwise);
         findings.refuse(RuleName::Runtime, Code::RuntimeMissing, reason, hint);
         return None;
     };

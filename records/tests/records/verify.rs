@@ -60,6 +60,20 @@ fn a_complete_directory_verifies() {
     }
 }
 
+/// As many artifacts as a policy can permit, each as deep as one can permit.
+#[test]
+fn the_largest_tree_of_artifacts_verifies() {
+    let paths: Vec<String> =
+        (0..1000).map(|number| format!("{number}/{}f", "d/".repeat(63))).collect();
+    let artifacts: Vec<(&str, &[u8])> =
+        paths.iter().map(|path| (path.as_str(), &b""[..])).collect();
+    let (case, scratch) = (RecordCase::new("Trees.", b"", &artifacts), RecordScratch::in_memory());
+    let key = scratch.key("keys");
+    let dir = case.publish(&scratch.path().join("results"), &key);
+    let verified = verify(&dir, &Trust::from_key(&key.public())).unwrap();
+    assert_eq!(verified.files_rehashed(), 1004);
+}
+
 #[test]
 fn a_refusal_verifies() {
     let (case, scratch) = (RecordCase::plain(), RecordScratch::new());

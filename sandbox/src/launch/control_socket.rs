@@ -21,7 +21,11 @@ impl ControlSocket {
         let socket = io::stdin().as_fd().try_clone_to_owned()?;
         let null = std::fs::File::open("/dev/null")?;
         nix::unistd::dup2_stdin(&null)?;
-        if sockopt::socket_acceptconn(&socket)? {
+        let is_listening = sockopt::socket_acceptconn(&socket).map_err(|error| {
+            let help = "let systemd or toolexec start toolexec-launch";
+            io::Error::other(format!("standard input: not a socket ({error}); help: {help}"))
+        })?;
+        if is_listening {
             return Ok(Self::Listening(socket));
         }
         options.check_client(socket.as_fd())?;

@@ -110,7 +110,8 @@ impl PermissionTrail {
         if stat.st_nlink == 0 && self.state == TrailState::Sound {
             return Err(self.replaced_error(&self.path));
         }
-        if u64::try_from(stat.st_size).ok() != Some(self.read_to) {
+        let is_read = u64::try_from(stat.st_size).ok() == Some(self.read_to);
+        if !is_read || self.state == TrailState::Sealed {
             self.hold(LockMode::Shared)?;
             let read = self.read_on();
             self.release()?;
@@ -179,6 +180,7 @@ impl PermissionTrail {
             self.state = TrailState::Uncertain;
             return Err(error.into());
         }
+        self.note_head()?;
         if self.lines > LINES_MIN.max(self.began_with.saturating_mul(GROWTH))
             && let Err(error) = self.start_new_file(moment)
         {
@@ -214,7 +216,7 @@ impl PermissionTrail {
         self.read_to += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         self.sum = sum;
         self.lines += 1;
-        self.note_head()
+        Ok(())
     }
 
     pub(super) fn read_on(&mut self) -> Result<(), PermissionStoreError> {
@@ -223,7 +225,7 @@ impl PermissionTrail {
             if self.state != TrailState::Sealed {
                 return Ok(());
             }
-            self.state = TrailState::Sound;
+            // After an error here the file stays sealed, and the next read looks again.
             let next = open_file(&self.path)?;
             let stat = |file: &File| {
                 file.metadata()
@@ -232,9 +234,11 @@ impl PermissionTrail {
             };
             if stat(&next)? == stat(&self.file)? {
                 // The writer died before the next file was in place, so this file continues.
+                self.state = TrailState::Sound;
                 return Ok(());
             }
             self.file = next;
+            self.state = TrailState::Sound;
             (self.read_to, self.sum, self.head) = (0, TrailChecksum::default(), None);
             (self.lines, self.began_with) = (0, 0);
             self.register = PermissionIndex::default();

@@ -38,18 +38,23 @@ impl PermissionTrail {
         })
     }
 
-    /// Records that the trail is durable as far as it was read.
+    /// Records that the trail is durable as far as it was read. The last line is in the register
+    /// already, so that an error loses no change.
     pub(super) fn note_head(&self) -> Result<(), PermissionStoreError> {
-        // Another process may have started a new trail file, with a new head file.
-        let Some((file, _)) = self.open_head()? else { return self.make_head() };
-        match file.advance(self.position()) {
+        match self.write_head() {
             // The previous head still matches a beginning of the trail.
             Err(error) if error.shortage().is_some() => {
                 tracing::warn!("the previous head stays valid: {error}");
                 Ok(())
             }
-            advanced => Ok(advanced?),
+            written => written,
         }
+    }
+
+    fn write_head(&self) -> Result<(), PermissionStoreError> {
+        // Another process may have started a new trail file, with a new head file.
+        let Some((file, _)) = self.open_head()? else { return self.make_head() };
+        Ok(file.advance(self.position())?)
     }
 
     pub(super) fn make_head(&self) -> Result<(), PermissionStoreError> {

@@ -185,6 +185,38 @@ fn a_trail_that_was_begun_anew_is_gone_on_with_wherever_that_was_interrupted() {
     assert!(place.opened().is_err());
 }
 
+/// The line of the change is durable before the head is written.
+#[test]
+fn a_change_without_its_head_has_its_effect_and_its_number() {
+    let place = StoreTestDir::new();
+    let mine = source(1);
+    let mut store = place.open();
+    grant(&mut store, &mine, &["a"], None);
+    let (head, aside) = (place.path("store.head"), place.path("aside"));
+    fs::rename(&head, &aside).unwrap();
+    fs::create_dir(&head).unwrap();
+    store.revoke(&mine, &tool("a"), None, &noon()).unwrap_err();
+    assert_eq!(state(&mut store, &mine, "a"), State::Requestable);
+    fs::remove_dir(&head).unwrap();
+    fs::rename(&aside, &head).unwrap();
+    grant(&mut store, &mine, &["b"], None);
+    assert_eq!(state(&mut place.open(), &mine, "b"), State::Approved);
+}
+
+#[test]
+fn a_new_trail_that_cannot_be_opened_at_once_is_read_later() {
+    let place = StoreTestDir::new();
+    let mine = source(1);
+    let (mut one, mut other) = (place.open(), place.open());
+    grant(&mut one, &mine, &["a"], None);
+    one.start_new_trail(&noon()).unwrap();
+    fs::rename(place.trail(), place.path("aside")).unwrap();
+    other.look_up(&mine, &calls(&["a"]), &noon()).unwrap_err();
+    fs::rename(place.path("aside"), place.trail()).unwrap();
+    grant(&mut one, &mine, &["b"], None);
+    assert_eq!(state(&mut other, &mine, "b"), State::Approved);
+}
+
 #[test]
 fn a_question_is_filed_once_and_again_where_its_file_is_gone() {
     let place = StoreTestDir::new();

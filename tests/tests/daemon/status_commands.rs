@@ -376,7 +376,9 @@ fn wait_ends_with_the_record_and_its_outcome() {
     let both = hand.run_command(&["wait", "160500Z-x", "160501Z-x"]);
     both.assert_code(1);
     assert_eq!(both.stdout.lines().count(), 2);
-    hand.run_command(&["wait", "TR-20260209-160509Z-x"]).assert_code(2);
+    let unknown = hand.run_command(&["wait", "TR-20260209-160509Z-x"]);
+    unknown.assert_code(2);
+    unknown.assert_stderr(&["TR-20260209-160509Z-x: no such request", "toolexec list --spool "]);
 
     hand.submit_request(A);
     let output = hand.run_command(&["wait", "stats", "--timeout", "1"]);

@@ -105,6 +105,9 @@ fn tables_of_another_version_are_not_used() {
     refused.assert_code(3);
     refused.assert_stderr(&["its tables have version 99"]);
     fleet.database.query(&format!("UPDATE toolexec.fleet SET schema_version = {known}"));
+    let same = fleet.fleet_command(&["init", "--name", "farm"]);
+    same.assert_code(0);
+    assert!(same.stdout.starts_with(&format!("farm: tables of version {known} unchanged\n")));
     assert_runs_again(&fleet, &[waited]);
     fleet.stop();
 }

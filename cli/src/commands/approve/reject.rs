@@ -87,12 +87,14 @@ fn reject_bytes(args: &RejectCommand, only: Option<&Sha256>) -> Result<ExitCode,
         return Ok(report_refusal(&format!("{shown}: {why}")));
     }
     let armoured = signer.sign(REJECT_NAMESPACE, &bytes)?;
-    write_new_file(&signature.path, armoured.as_bytes())?;
     // The submitter will read the reason on a terminal.
     let lines: Vec<String> = args.reason.trim_end().lines().map(escape_line).collect();
     let by_line = escape_line(by.as_str());
     let text = format!("{sha256} rejected by {by_line}:\n{}\n", lines.join("\n"));
     write_new_file(&reason, text.as_bytes())?;
+    // The signature is last, because it counts.
+    write_new_file(&signature.path, armoured.as_bytes())
+        .inspect_err(|_| drop(std::fs::remove_file(&reason)))?;
     match args.format {
         Format::Human => {
             let (path, fingerprint) = (human::name(&signature.path), signer.fingerprint());

@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use clap::Args;
-use trees::{EnvironmentStore, TreeLimits};
+use trees::{EnvironmentStore, StoreError, TreeLimits};
 
 use super::error::EnvironmentCommandError;
 use crate::args::StateOption;
@@ -37,9 +37,11 @@ impl EnvironmentStoreOption {
         }
     }
 
-    /// Opens a store that exists.
-    pub(super) fn open(&self) -> Result<EnvironmentStore, EnvironmentCommandError> {
-        Ok(EnvironmentStore::open(&self.path()?)?)
+    /// Opens the store that must have this environment. Before the first build the store of
+    /// embedded runs is missing, and so is the environment.
+    pub(super) fn open_for(&self, word: &str) -> Result<EnvironmentStore, EnvironmentCommandError> {
+        let missing = || StoreError::Missing { word: word.to_owned() };
+        Ok(self.open_if_any()?.ok_or_else(missing)?)
     }
 
     /// Opens the store, or returns `None` if none was named and that of embedded runs is missing.

@@ -39,7 +39,7 @@ pub(crate) struct EnvironmentExportCommand {
 }
 
 pub(super) fn export(args: &EnvironmentExportCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = args.store.open()?;
+    let store = args.store.open_for(&args.name)?;
     let environment = store.find(&args.name)?;
     let directory = std::path::absolute(&args.directory).map_err(Failure::io(&args.directory))?;
     let exported = transfer(&store, &environment, &EnvironmentStore::create(&directory)?)?;

@@ -32,7 +32,7 @@ pub(crate) struct EnvironmentRmCommand {
 }
 
 pub(super) fn rm(args: &EnvironmentRmCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = args.store.open()?;
+    let store = args.store.open_for(&args.name)?;
     // An environment whose facts cannot be read can be removed too.
     let sha256 = store.digest_of(&args.name)?;
     let reference = row::label(sha256, store.find(&args.name).ok().as_ref());

@@ -37,7 +37,7 @@ pub(crate) struct EnvironmentShowCommand {
 }
 
 pub(super) fn show(args: &EnvironmentShowCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = args.store.open()?;
+    let store = args.store.open_for(&args.name)?;
     let environment = store.find(&args.name)?;
     let signed = SignedBuild::read(&store, environment.sha256);
     match args.format {

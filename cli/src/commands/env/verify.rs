@@ -38,9 +38,9 @@ pub(crate) struct EnvironmentVerifyCommand {
 type SelectedEnvironment = (Sha256, Option<Environment>);
 
 pub(super) fn verify(args: &EnvironmentVerifyCommand) -> Result<ExitCode, EnvironmentCommandError> {
-    let store = match args.names.is_empty() {
-        true => args.store.open_if_any()?,
-        false => Some(args.store.open()?),
+    let store = match args.names.first() {
+        None => args.store.open_if_any()?,
+        Some(name) => Some(args.store.open_for(name)?),
     };
     let mut all_good = true;
     let mut found = 0;

@@ -24,9 +24,9 @@ Example: toolexec fleet init --database postgres://postgres@db.example/toolexec 
 Connect as the owner of the database, who may create roles. The group roles toolexec_host and
 toolexec_submitter receive the rights; the printed SQL makes a login role for each host and
 submitter. A host's role has the name of its log, which is also its name in fleet.yaml.
-Existing tables of this fleet stay as they are, so a repeated `init` changes nothing.
-With --format json, stdout is one object: {\"fleet\",\"fleet_id\",\"schema_version\",\"is_new\",
-\"sql\"}.")]
+A repeated `init` updates tables of an older version, and changes nothing else.
+With --format json, stdout is one object: {\"fleet\",\"fleet_id\",\"schema_version\",
+\"former_version\",\"sql\"}; `former_version` is null if the tables are new.")]
 pub(crate) struct FleetInitCommand {
     /// Name the fleet
     #[arg(long, value_name = "NAME", value_parser = HostName::parse)]
@@ -47,17 +47,19 @@ pub(crate) struct FleetInitCommand {
 pub(super) fn init(args: &FleetInitCommand) -> Result<ExitCode, FleetCommandError> {
     let client = args.database.client()?;
     let answer = client.one(FleetAct::Init { fleet: args.name.clone() })?;
-    let FleetAnswer::Initialised { fleet_id, schema_version, is_new } = answer else {
+    let FleetAnswer::Initialised { fleet_id, schema_version, former_version } = answer else {
         return Err(client.unexpected().into());
     };
     let sql = sql(args);
     match args.format {
-        Format::Human => print_human(args, (fleet_id.as_str(), schema_version, is_new), &sql)?,
+        Format::Human => {
+            print_human(args, (fleet_id.as_str(), schema_version, former_version), &sql)?
+        }
         Format::Json => output::line(json!({
             "fleet": args.name.as_str(),
             "fleet_id": fleet_id,
             "schema_version": schema_version,
-            "is_new": is_new,
+            "former_version": former_version,
             "sql": sql,
         }))?,
     }
@@ -66,11 +68,15 @@ pub(super) fn init(args: &FleetInitCommand) -> Result<ExitCode, FleetCommandErro
 
 fn print_human(
     args: &FleetInitCommand,
-    (fleet_id, version, is_new): (&str, i32, bool),
+    (fleet_id, version, former): (&str, i32, Option<i32>),
     sql: &[String],
 ) -> Result<(), Failure> {
     let name = &args.name;
-    let made = if is_new { "created" } else { "already exist, unchanged" };
+    let made = match former {
+        None => "created".to_owned(),
+        Some(former) if former == version => "unchanged".to_owned(),
+        Some(former) => format!("updated from version {former}"),
+    };
     output::line(format_args!("{name}: tables of version {version} {made}"))?;
     output::line("For fleet.yaml:")?;
     output::line(format_args!("  fleet: {name}"))?;

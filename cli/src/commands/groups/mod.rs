@@ -27,9 +27,11 @@ const TEMPLATE: &str = "\
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  toolexec draft --purpose 'Mean of one column' --language python --input stats.py --risk low \\
-      --sensitivity public --justification 'reads one table' -- python stats.py
+  toolexec draft --slug python-stats --purpose 'Mean of one column' --language python \\
+      --input stats.py --risk low --sensitivity public --justification 'reads one table' \\
+      -- python stats.py
   toolexec review TR-20260209-160501Z-python-stats.md
+  toolexec approve TR-20260209-160501Z-python-stats.md --approver alice --key ~/.ssh/id_ed25519
   toolexec run TR-20260209-160501Z-python-stats.md --results results
   toolexec verify results
   toolexec submit TR-20260209-160501Z-python-stats.md --spool /var/spool/toolexec

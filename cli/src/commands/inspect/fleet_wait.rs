@@ -71,7 +71,12 @@ fn print(format: Format, request: &FleetRequest) -> Result<u8, Failure> {
 fn print_missing(format: Format, id: &str) -> Result<u8, Failure> {
     const MISSING: &str = "no such request";
     match format {
-        Format::Human => output::line(escape_line(&format!("{id}  {MISSING}")))?,
+        Format::Human => {
+            output::line(escape_line(&format!("{id}  {MISSING}")))?;
+            let (id, help) =
+                (escape_line(id), "list the requests with `toolexec list --fleet URL`");
+            output::note(format_args!("{id}: {MISSING} in the fleet; help: {help}"));
+        }
         Format::Json => output::line(json!({ "request_id": id, "state": MISSING }))?,
     }
     Ok(2)

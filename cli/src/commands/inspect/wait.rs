@@ -97,7 +97,12 @@ pub(in crate::commands) fn wait(args: &WaitCommand) -> Result<ExitCode, Failure>
                 waiting.push(typed.clone());
             }
             ResolvedId::Unknown => {
-                worst = worst.max(print_end(args.format, typed, &WaitEnd::NoSuch)?)
+                worst = worst.max(print_end(args.format, typed, &WaitEnd::NoSuch)?);
+                if args.format == Format::Human {
+                    let (id, option) = (escape_line(typed), args.place.option());
+                    let help = format!("list the requests with `toolexec list{option}`");
+                    output::note(format_args!("{id}: no such request; help: {help}"));
+                }
             }
         }
     }

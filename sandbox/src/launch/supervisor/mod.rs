@@ -30,7 +30,7 @@ use super::sandbox_process::SandboxProcess;
 use super::sockets::{SocketKinds, Sockets, open_diag};
 use super::{Failed, affinity, collector, confine, programs, view};
 use crate::messages::{FromInit, FromLauncher, ToInit, ToLauncher};
-use crate::plan::{ExecSpec, SandboxSpec};
+use crate::plan::{ExecSpec, READY_SEC_MAX, SandboxSpec};
 use crate::process::ProcessState;
 use crate::report::{BuildStep, EffectiveLimit, Mark};
 use crate::steps::SetupStep;
@@ -40,8 +40,6 @@ use crate::wire;
 const START_TIME_MAX: Duration = Duration::from_secs(10);
 /// The most time that a sandbox may wait for a command.
 const PREPARED_TIME_MAX: Duration = Duration::from_secs(900);
-/// The most time that a ready sandbox waits for `Go`, while the daemon's intent becomes durable.
-const READY_TIME_MAX: Duration = Duration::from_secs(120);
 
 /// The first message of a session.
 pub(super) struct SessionRequest {
@@ -275,7 +273,7 @@ impl SandboxSupervisor<'_> {
     fn start(&mut self, order: Box<ExecSpec>) -> Result<StartedTool, SessionStop> {
         let (limits, work) = (order.limits, order.work.as_ref().map(|it| it.folder.clone()));
         self.denials.iter_mut().for_each(Denials::begin);
-        match self.wait_event(READY_TIME_MAX, MessageSources::InitAndDaemon) {
+        match self.wait_event(Duration::from_secs(READY_SEC_MAX), MessageSources::InitAndDaemon) {
             SandboxEvent::Daemon(ToLauncher::Go) => {}
             other => return Err(session_stop(other, "receive the start request")),
         }

@@ -45,6 +45,17 @@ fn a_draft_names_the_digest_of_its_environment() {
     }
 }
 
+/// The store of embedded runs is made by the first build.
+#[test]
+fn before_the_first_build_no_environment_exists() {
+    let bench = Bench::new();
+    for words in [&["show", "charts"][..], &["rm", "charts"], &["verify", "charts"]] {
+        let output = CliOutput::of(bench.command("toolexec").arg("env").args(words));
+        output.assert_code(2);
+        output.assert_stderr(&["`charts`: no such environment", "toolexec env build"]);
+    }
+}
+
 /// Another host may have the environment. Only a whole reference can name it.
 #[test]
 fn a_draft_for_another_host_needs_the_whole_reference() {

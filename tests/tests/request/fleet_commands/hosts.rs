@@ -10,18 +10,18 @@ use super::{FLEET_ID, FleetBench, NAMESPACE, REQUEST, URL, status};
 
 #[test]
 fn init_prints_what_each_role_needs() {
-    let made = |is_new: bool| {
+    let made = |former_version: Option<i32>| {
         json!({ "initialised": {
             "fleet_id": FLEET_ID,
-            "schema_version": 1,
-            "is_new": is_new,
+            "schema_version": 2,
+            "former_version": former_version,
         }})
     };
-    let fleet = FleetBench::new(&[&[made(true)], &[made(false)]]);
+    let fleet = FleetBench::new(&[&[made(None)], &[made(Some(1))], &[made(Some(1))]]);
     let output = fleet.run(&["fleet", "init", "--database", URL, "--name", "farm"]);
     output.assert_code(0);
     for line in [
-        "farm: tables of version 1 created",
+        "farm: tables of version 2 created",
         &format!("  fleet_id: {FLEET_ID}"),
         "  CREATE ROLE \"host-a\" LOGIN IN ROLE toolexec_host;",
         "  CREATE ROLE \"submitter\" LOGIN IN ROLE toolexec_submitter;",
@@ -32,13 +32,15 @@ fn init_prints_what_each_role_needs() {
     let names = ["--host", "gpu-1", "--host", "gpu-2", "--submitter", "alice"];
     let words = ["fleet", "init", "--database", URL, "--name", "farm", "--format", "json"];
     let object = fleet.run(&[&words[..], &names].concat()).json();
-    assert_eq!((&object["fleet_id"], &object["is_new"]), (&FLEET_ID.into(), &false.into()));
+    assert_eq!((&object["fleet_id"], &object["former_version"]), (&FLEET_ID.into(), &1.into()));
     let expected = [
         "CREATE ROLE \"gpu-1\" LOGIN IN ROLE toolexec_host;",
         "CREATE ROLE \"gpu-2\" LOGIN IN ROLE toolexec_host;",
         "CREATE ROLE \"alice\" LOGIN IN ROLE toolexec_submitter;",
     ];
     assert_eq!(object["sql"], json!(expected));
+    let output = fleet.run(&["fleet", "init", "--database", URL, "--name", "farm"]);
+    assert!(output.stdout.starts_with("farm: tables of version 2 updated from version 1\n"));
     let output = fleet.run(&["fleet", "init", "--database", URL, "--name", "Farm\""]);
     output.assert_code(3);
     output.assert_stderr(&["not a valid name"]);

@@ -172,8 +172,6 @@ fn place(signed: &[(NewSignature, ReviewData)]) -> Result<(), SpoolError> {
             for (signature, case) in signed.iter().take(index) {
                 signature.take_back(case.shown());
             }
-            // The signature was not written, but the approval may be filled in.
-            signature.restore(case.shown());
             return Err(error);
         }
     }

@@ -24,8 +24,13 @@ pub(super) struct NewSignature {
 }
 
 impl NewSignature {
-    /// Writes the signature only if the file still contains the bytes that were shown.
+    /// Writes the signature only if the file still contains the bytes that were shown. After an error
+    /// the document is as it was.
     pub(super) fn place(&self, shown: ShownFile<'_>) -> Result<(), SpoolError> {
+        self.write(shown).inspect_err(|_| self.restore(shown))
+    }
+
+    fn write(&self, shown: ShownFile<'_>) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
             check_unchanged(shown.path, shown.original)?;
         } else {
@@ -44,7 +49,7 @@ impl NewSignature {
     }
 
     /// Restores the document if this signature's approval was filled in.
-    pub(super) fn restore(&self, shown: ShownFile<'_>) {
+    fn restore(&self, shown: ShownFile<'_>) {
         let is_filled = check_unchanged(shown.path, shown.bytes).is_ok();
         if !self.filled.is_empty()
             && is_filled
@@ -139,4 +144,33 @@ pub(super) struct SignatureFacts<'a> {
     pub(super) signers: Option<(usize, usize)>,
     /// The reasons why the document is not approved yet.
     pub(super) pending: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_its_signature_no_approval_stays_filled_in() {
+        let scratch = std::env::temp_dir().join(format!("toolexec-sign-{}", std::process::id()));
+        fs::create_dir(&scratch).unwrap();
+        let document = scratch.join("TR.md");
+        write_new_file(&document, b"approved_by: \"\"").unwrap();
+        // The signature's directory does not exist.
+        let path = scratch.join("missing/TR.md.sig");
+        let target = SignatureTarget { name: "TR.md.sig".into(), path, label: "alice".into() };
+        let fingerprint = "SHA256:x".to_owned();
+        let new = NewSignature {
+            target,
+            file: b"sig".to_vec(),
+            filled: vec!["approved_by"],
+            fingerprint,
+        };
+        let (original, bytes) = (&b"approved_by: \"\""[..], &b"approved_by: \"alice\""[..]);
+        let placed = new.place(ShownFile { path: &document, original, bytes });
+        let left = fs::read(&document).unwrap();
+        fs::remove_dir_all(&scratch).unwrap();
+        assert!(placed.is_err());
+        assert_eq!(left, original);
+    }
 }

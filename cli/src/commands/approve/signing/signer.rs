@@ -70,7 +70,8 @@ impl SigningIdentity {
                     true => ssh_keygen::public_key(path),
                     false => None,
                 };
-                let advice = "help: convert an older format with `ssh-keygen -p -f`";
+                let advice =
+                    format!("help: convert an older format with `ssh-keygen -p -f {shown}`");
                 let why = || format!("not an OpenSSH private key ({error}); {advice}");
                 let key = key.ok_or_else(|| refused(why()))?;
                 return Ok(Self { key, backend: SigningBackend::OpenSsh(path.to_owned()) });

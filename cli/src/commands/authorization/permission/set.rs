@@ -51,7 +51,7 @@ no other user may write it. Without either option your own files are accepted. A
 that is not granted is denied.
 Exit status: 0 accepted; 2 not accepted; 3 usage or internal error.
 With --format json, stdout is one object: {\"request\",\"granted\",\"denied\",\"by\",\"answer\",
-\"traceparent\"}.")]
+\"traceparent\"}, with --write-only {\"answer\",\"recorded\"}.")]
 pub(crate) struct PermissionSetCommand {
     /// Record the answer in this file
     #[arg(value_name = "ANSWER.json", required_unless_present = "request")]
@@ -106,7 +106,14 @@ pub(super) fn set(args: &PermissionSetCommand) -> Result<ExitCode, PermissionCom
         }
     };
     if args.write_only {
-        output::line(format_args!("{}: written, not recorded", human::name(&path)))?;
+        match args.store.format {
+            Format::Human => {
+                output::line(format_args!("{}: written, not recorded", human::name(&path)))?;
+            }
+            Format::Json => {
+                output::line(json!({ "answer": output::path(&path), "recorded": false }))?;
+            }
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let moment = args.store.moment()?;

@@ -22,7 +22,7 @@ a virtual machine boots, each time anew. It checks the daemon's files if
 /etc/toolexec/toolexecd.yaml exists, otherwise those of your own runs.
 Each finding is ok, a warning, a failure or not looked at, with a remedy. It changes nothing but
 backend-probes.json in the state directory, which remembers if a guest booted with KVM. Run it as
-root or as the daemon's user to check everything.
+root to check everything but the backends of a daemon, and as the daemon's user to check those.
 Exit status: 0 no failures; 1 at least one failure; 3 usage or internal error.
 With --format json, stdout is one object: {\"service\",\"config\",\"state\",\"failures\",\"warnings\",
 \"not_checked\",\"findings\":[{\"topic\",\"object\",\"verdict\",\"found\",\"remedy\"}]}.

@@ -40,6 +40,9 @@ pub(crate) struct WatchCommand {
     /// Sign with a key of the SSH agent at $SSH_AUTH_SOCK
     #[arg(long = "ssh-agent", requires = "principal")]
     agent: bool,
+    /// Use the SSH agent's key with this fingerprint; required if the agent holds several
+    #[arg(long, value_name = "SHA256:…", requires = "agent")]
+    fingerprint: Option<records::KeyFingerprint>,
     #[command(flatten)]
     rules: RulesOptions,
     /// Print in this format
@@ -53,7 +56,7 @@ impl WatchCommand {
         let key = KeyOptions { key: self.key.clone(), agent: self.agent };
         let has_key = key.key.is_some() || key.agent;
         let principal = self.principal.clone().filter(|_| has_key)?;
-        Some(SigningOptions { principal, key, fingerprint: None, label: None })
+        Some(SigningOptions { principal, key, fingerprint: self.fingerprint, label: None })
     }
 }
 

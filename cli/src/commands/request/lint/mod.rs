@@ -33,8 +33,9 @@ pub(crate) enum LintFormat {
 #[command(after_help = "\
 Example: toolexec lint --draft TR-20260209-160501Z-python-stats.md
 
-Code of the backend `monty` is compiled by toolexec-monty, and not run, if that is installed beside
-this program or in /usr/libexec/toolexec.
+Code of the backend `monty` is checked by toolexec-monty, if that is installed beside this program
+or in /usr/libexec/toolexec. The code never runs as a whole: toolexec-monty evaluates only
+expressions that need nothing else of it, without files, clock and network.
 The human format shows place and fix of the first 100 violations of a file; the other formats
 contain all.
 Exit status: 0 every file is valid; 2 at least one is invalid; 3 at least one cannot be read, or a

@@ -49,7 +49,7 @@ pub(super) fn runtimes(host: &ProbeContext) -> Vec<RuntimeReading> {
             Some(root) => root.join(it.binary.strip_prefix("/").unwrap_or(&it.binary)),
             None => it.binary.clone(),
         });
-        let program = program.ok_or_else(|| found.missing_reason(name).map(str::to_owned));
+        let program = program.ok_or_else(|| found.missing(name).map(|it| it.reason.clone()));
         let version = match (&program, runtime.root()) {
             (Err(_), _) => Err("not installed".to_owned()),
             (Ok(_), Some(_)) => Ok("in its own root, version not read".to_owned()),
