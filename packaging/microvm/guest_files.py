@@ -4,6 +4,7 @@ modules, and the initramfs. Reads only the files that it is given, and writes on
 import lzma
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -29,14 +30,21 @@ def kernel(source, target):
 
 
 def unpacked(source, payload):
-    """Unpacks the payload of a kernel. Debian's are LZ4 or XZ."""
+    """Unpacks the payload of a kernel. That of Debian 12 is LZ4 or XZ, that of Debian 13 Zstandard."""
     if payload[:4] == b"\x02\x21\x4c\x18":
-        return subprocess.run(["lz4", "-d", "-c"], input=payload, stdout=subprocess.PIPE, check=True).stdout
+        return unpacked_by("lz4", payload)
     if payload[:6] == b"\xfd7zXZ\0":
         return lzma.LZMADecompressor().decompress(payload)
     if payload[:4] == b"\x28\xb5\x2f\xfd":
-        return subprocess.run(["zstd", "-d", "-c"], input=payload, stdout=subprocess.PIPE, check=True).stdout
+        return unpacked_by("zstd", payload)
     sys.exit(f"{source}: the payload is neither LZ4, XZ nor Zstandard")
+
+
+def unpacked_by(program, payload):
+    """Unpacks with a program, which is also the name of its package."""
+    if shutil.which(program) is None:
+        sys.exit(f"{program}: not found; help: install the package {program}")
+    return subprocess.run([program, "-d", "-c"], input=payload, stdout=subprocess.PIPE, check=True).stdout
 
 
 def module_name(path):
