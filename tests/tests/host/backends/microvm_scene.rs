@@ -37,7 +37,8 @@ impl<'a> MachineBench<'a> {
         let guest = FILES.iter().map(|name| source.join(name));
         let needed: Vec<PathBuf> = [built.clone()].into_iter().chain(host).chain(guest).collect();
         if let Some(missing) = needed.iter().find(|path| !path.is_file()) {
-            let help = "install qemu-system-x86, erofs-utils, lz4 and zstd, and run tests/prepare guest";
+            let help =
+                "install qemu-system-x86, erofs-utils, lz4 and zstd, and run tests/prepare guest";
             skip(test, &format!("{}: no such file; help: {help}", missing.display()));
             return None;
         }
