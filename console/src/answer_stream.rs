@@ -24,7 +24,7 @@ impl<S> AnswerStream<S> {
 
     /// Returns whether the time is over. If it is not, the task is woken when it is.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
-        let Some(deadline) = self.deadline.get() else { return false };
+        let Some(deadline) = self.deadline.end() else { return false };
         if self.timer.deadline() != deadline {
             self.timer.as_mut().reset(deadline);
         }
@@ -97,12 +97,12 @@ mod tests {
             server.write_all(b"HTTP/1.1 100 Continue").await.unwrap();
             let reader = tokio::spawn(read_slowly(client));
             let begun = Instant::now();
-            deadline.set(Some(begun + TIME));
+            deadline.begin_for(TIME);
             let late = server.write_all(&[0; 10_000]).await.unwrap_err();
             assert_eq!(late.kind(), io::ErrorKind::TimedOut);
             assert!(begun.elapsed() >= TIME, "{:?}", begun.elapsed());
             // The next answer has its own time.
-            deadline.set(Some(Instant::now() + TIME));
+            deadline.begin_for(TIME);
             server.write_all(b"x").await.unwrap();
             drop(server);
             assert!(reader.await.unwrap() > 1);

@@ -28,30 +28,70 @@ impl AnswerTime {
     }
 }
 
-/// The end of the time for the present answer of a connection. Its service and its stream share it.
+/// The present answer of a connection.
+#[derive(Clone, Copy, Default)]
+enum AnswerState {
+    #[default]
+    None,
+    /// A request has begun, and its answer is not known yet.
+    Making,
+    Begun {
+        at: Instant,
+        /// None if the clock cannot represent it.
+        end: Option<Instant>,
+    },
+}
+
+/// The times of the present answer of a connection. Its service and its stream share it.
 #[derive(Clone, Default)]
-pub(crate) struct AnswerDeadline(Arc<Mutex<Option<Instant>>>);
+pub(crate) struct AnswerDeadline(Arc<Mutex<AnswerState>>);
 
 impl AnswerDeadline {
     /// Notes that a request has begun, and its answer is not known yet.
-    pub(crate) fn clear(&self) {
-        self.set(None);
+    pub(crate) fn begin_request(&self) {
+        self.set(AnswerState::Making);
     }
 
     /// Begins the time of an answer.
     pub(crate) fn begin(&self, answer: &Response) {
         let time = answer.extensions().get::<AnswerTime>();
         let AnswerTime(time) = time.copied().unwrap_or(AnswerTime(PAGE_TIME));
-        self.set(Instant::now().checked_add(time));
+        self.begin_for(time);
+    }
+
+    /// Begins the time of an answer that must be taken within `time`.
+    pub(crate) fn begin_for(&self, time: Duration) {
+        let at = Instant::now();
+        self.set(AnswerState::Begun { at, end: at.checked_add(time) });
+    }
+
+    /// Returns whether the client waits for an answer that is not known yet.
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(self.get(), AnswerState::Making)
+    }
+
+    /// Returns the time at which the answer was known.
+    pub(crate) fn begun(&self) -> Option<Instant> {
+        match self.get() {
+            AnswerState::Begun { at, .. } => Some(at),
+            AnswerState::None | AnswerState::Making => None,
+        }
     }
 
     /// Returns the deadline. There is none before the answer is known.
-    pub(crate) fn get(&self) -> Option<Instant> {
+    pub(crate) fn end(&self) -> Option<Instant> {
+        match self.get() {
+            AnswerState::Begun { end, .. } => end,
+            AnswerState::None | AnswerState::Making => None,
+        }
+    }
+
+    fn get(&self) -> AnswerState {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set(&self, deadline: Option<Instant>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = deadline;
+    fn set(&self, state: AnswerState) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
 
@@ -68,9 +108,9 @@ mod tests {
         let deadline = AnswerDeadline::default();
         let begun = Instant::now();
         deadline.begin(answer);
-        let end = deadline.get().unwrap();
-        deadline.clear();
-        assert_eq!(deadline.get(), None);
+        let end = deadline.end().unwrap();
+        deadline.begin_request();
+        assert_eq!(deadline.end(), None);
         (end - begun).as_secs()
     }
 

@@ -76,7 +76,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let deadline = AnswerDeadline::default();
-    let stream = AnswerStream::new(IdleStream::new(stream, IDLE_TIMEOUT), deadline.clone());
+    let stream = IdleStream::new(stream, IDLE_TIMEOUT, deadline.clone());
+    let stream = AnswerStream::new(stream, deadline.clone());
     let Some(tls) = tls else { return serve_http(stream, deadline, router).await };
     // A client without TLS, or one that is too slow, gets no answer.
     if let Ok(Ok(stream)) = timeout(HEAD_TIMEOUT, tls.accept(stream)).await {
@@ -90,7 +91,7 @@ where
 {
     let pages = TowerToHyperService::new(router);
     let service = service_fn(move |request: Request<Incoming>| {
-        deadline.clear();
+        deadline.begin_request();
         let (answered, deadline) = (pages.call(request), deadline.clone());
         async move {
             let answer = answered.await?;
