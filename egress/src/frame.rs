@@ -25,8 +25,9 @@ pub const REFUSALS_MAX: usize = 64;
 pub const REQUEST_TEXT_BYTES_MAX: usize = 120;
 /// The most concurrent connections that an order may ask for.
 pub const CONNECTIONS_MAX: u32 = 256;
-/// The longest time that an order may ask for, in milliseconds: one day.
-pub const TIME_MS_MAX: u64 = 86_400_000;
+/// The longest time that an order may ask for, in milliseconds: one day more than the longest time of
+/// a run, because the proxy also serves before and after it.
+pub const TIME_MS_MAX: u64 = 367 * 86_400_000;
 
 /// A message of the client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ mod report;
 use std::path::Path;
 
 use egress::client::{Egress, EgressSession};
-use egress::frame::{EgressHostRule, ServeOrder, TIME_MS_MAX};
+use egress::frame::{EgressHostRule, ServeOrder};
 use policies::{GrantedHost, GrantedNetwork, RunGrant};
 use records::{NetworkUse, UnknownUseReason};
 use sandbox::client::ReadySandbox;
@@ -33,7 +33,6 @@ impl OpenNetwork {
     ) -> Result<Self, String> {
         let missing = "the sandbox has no socket for its proxy; help: report this as a bug";
         let listener = sandbox.take_proxy().ok_or(missing)?;
-        let time_ms = time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE);
         let rule = |(name, host): (&String, &GrantedHost)| EgressHostRule {
             name: name.clone(),
             ports: host.ports.clone(),
@@ -43,7 +42,7 @@ impl OpenNetwork {
             hosts: granted.hosts.iter().map(rule).collect(),
             bytes_max: granted.bytes_max,
             connections_max: granted.connections_max,
-            time_ms_max: time_ms.min(TIME_MS_MAX),
+            time_ms_max: time_sec.saturating_mul(1000).saturating_add(TIME_MS_SPARE),
         };
         let session = egress.serve(order, listener).map_err(|error| error.to_string())?;
         Ok(Self { session, granted: granted.clone() })

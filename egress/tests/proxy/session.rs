@@ -8,7 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
 
 use egress::client::EgressError;
-use egress::frame::{EgressHostRule, ProxyAnswer, ProxyOrder, ServeOrder, ServeRefusal};
+use egress::frame::{
+    EgressHostRule, ProxyAnswer, ProxyOrder, ServeOrder, ServeRefusal, TIME_MS_MAX,
+};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
     SocketType, recv, sendmsg, socketpair,
@@ -62,7 +64,7 @@ fn numbers_outside_their_bounds_are_not_served() {
         ("connections_max", ServeOrder { connections_max: 0, ..one() }),
         ("connections_max", ServeOrder { connections_max: 257, ..one() }),
         ("time_ms_max", ServeOrder { time_ms_max: 0, ..one() }),
-        ("time_ms_max", ServeOrder { time_ms_max: 86_400_001, ..one() }),
+        ("time_ms_max", ServeOrder { time_ms_max: TIME_MS_MAX + 1, ..one() }),
     ];
     for (what, order) in cases {
         assert_eq!(unable(order), ServeRefusal::Bounds(what.to_owned()));
