@@ -189,7 +189,11 @@ fn permissions(
     let shown = if form.inputs_shown { ShownInputs::Whole } else { ShownInputs::Withheld };
     PermissionRules {
         covered: form.covers,
-        terms: PermissionTerms { domains, shown },
+        terms: PermissionTerms {
+            domains,
+            shown,
+            open_sec: PermissionTerms::open_sec_for(held_sec_max),
+        },
         answer_uids: form.answer_uids.into_iter().collect(),
         workflow_idle_sec: idle_sec,
     }

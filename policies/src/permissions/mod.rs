@@ -52,8 +52,7 @@ pub use name::{
 pub use operations::{FiledRequest, PermissionManager};
 pub use plan::RequestPlan;
 pub use request::{
-    OpenPermissionRequest, PERMISSION_REQUEST_BYTES_MAX, PERMISSION_REQUEST_OPEN_SEC,
-    PermissionRequestFile, PermissionRequestId, PermissionRequestIdError, PermissionTerms,
-    RequestedTool,
+    OpenPermissionRequest, PERMISSION_REQUEST_BYTES_MAX, PermissionRequestFile,
+    PermissionRequestId, PermissionRequestIdError, PermissionTerms, RequestedTool,
 };
 pub use trace::{Traceparent, TraceparentError};

@@ -15,8 +15,8 @@ use super::model::OperationContext;
 use super::name::{Domains, PermissionSource, ToolName};
 use super::trace::Traceparent;
 
-/// The seconds in which a permission request may be answered: as long as a request may be held.
-pub const PERMISSION_REQUEST_OPEN_SEC: i64 = 7 * 24 * 60 * 60;
+/// The shortest time in which a permission request may be answered, in seconds.
+const OPEN_SEC_MIN: i64 = 7 * 24 * 60 * 60;
 /// The maximum size of a permission request file in bytes.
 pub const PERMISSION_REQUEST_BYTES_MAX: usize = 2 * 1024 * 1024;
 
@@ -160,8 +160,7 @@ impl PermissionRequestFile {
         nonce: u64,
     ) -> (OpenPermissionRequest, Vec<u8>) {
         let id = PermissionRequestId::new(moment.now, nonce);
-        let expires =
-            UtcTime::from_unix(moment.now.unix().saturating_add(PERMISSION_REQUEST_OPEN_SEC));
+        let expires = UtcTime::from_unix(moment.now.unix().saturating_add(terms.open_sec));
         let file = Self {
             r#type: REQUEST_TYPE.to_owned(),
             version: CONTRACT_VERSION.to_owned(),
@@ -217,10 +216,21 @@ pub struct PermissionTerms {
     pub domains: Option<Domains>,
     /// The inputs that a file shows.
     pub shown: ShownInputs,
+    /// The seconds in which a permission request may be answered.
+    pub open_sec: i64,
+}
+
+impl PermissionTerms {
+    /// Returns the time for the answers of people, if a request may be held for `held_sec_max`
+    /// seconds: at least as long.
+    #[must_use]
+    pub fn open_sec_for(held_sec_max: u64) -> i64 {
+        i64::try_from(held_sec_max).unwrap_or(i64::MAX).max(OPEN_SEC_MIN)
+    }
 }
 
 impl Default for PermissionTerms {
     fn default() -> Self {
-        Self { domains: None, shown: ShownInputs::Whole }
+        Self { domains: None, shown: ShownInputs::Whole, open_sec: OPEN_SEC_MIN }
     }
 }
