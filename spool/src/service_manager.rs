@@ -14,6 +14,8 @@ use rustix::time::{ClockId, clock_gettime};
 const STATUS_CHARS_MAX: usize = 512;
 /// Allows for a slow host.
 const START_MARGIN: Duration = Duration::from_secs(30);
+/// The time to publish the records of cancelled runs.
+const STOP_MARGIN: Duration = Duration::from_secs(15);
 
 /// The service manager that started this process, if it accepts notifications.
 pub struct ServiceManager {
@@ -96,6 +98,12 @@ impl ServiceManager {
         self.send("STOPPING=1");
     }
 
+    /// Extends the stop timeout to the time that runs may continue, plus a margin.
+    pub fn extend_stop(&self, grace: Duration) {
+        let usec = grace.saturating_add(STOP_MARGIN).as_micros();
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}", u64::try_from(usec).unwrap_or(u64::MAX)));
+    }
+
     fn send(&self, message: &str) {
         let Some(socket) = &self.socket else { return };
         if let Err(error) = socket.send(message.as_bytes()) {
@@ -127,6 +135,7 @@ mod tests {
         manager.ping_watchdog();
         manager.reloading();
         manager.stopping();
+        manager.extend_stop(Duration::from_secs(60));
         assert_eq!(received(&socket), "READY=1");
         assert_eq!(received(&socket), "STATUS=1 running\\u{a}READY=1");
         assert_eq!(received(&socket), "WATCHDOG=1");
@@ -134,6 +143,7 @@ mod tests {
         let usec = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap();
         assert!(usec.parse::<u64>().unwrap() > 0, "{reloading}");
         assert_eq!(received(&socket), "STOPPING=1");
+        assert_eq!(received(&socket), "EXTEND_TIMEOUT_USEC=75000000");
     }
 
     #[test]

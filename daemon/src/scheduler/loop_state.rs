@@ -83,7 +83,7 @@ impl EventLoop<'_, '_> {
         if self.stop_state.stopped_at.set(Instant::now()).is_ok() {
             log_event::log(LogEvent::Draining, &LogEventFields::default());
             self.host.progress.metrics.admission(Some(AdmissionStopReason::Drain));
-            self.publisher.stopping();
+            self.publisher.stopping(self.stop_state.shutdown_grace);
         }
     }
 

@@ -2,7 +2,7 @@
 //! manager. It publishes after the fact and waits for no reader.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use model::UtcTime;
 use spool::{DaemonState, RequestCounts, ServiceManager, WAITING_LISTED_MAX, WaitingRequest};
@@ -90,8 +90,9 @@ impl StatusPublisher {
         self.manager.reloading();
     }
 
-    pub(super) fn stopping(&self) {
+    pub(super) fn stopping(&self, grace: Duration) {
         self.manager.stopping();
+        self.manager.extend_stop(grace);
     }
 
     pub(super) fn write_last_metrics(&mut self, host: &Daemon) {
