@@ -161,7 +161,7 @@ impl Spool {
         // Release the ledger's mutex first, so that other threads can write their lines.
         let (path, file) = {
             let ledger = self.ledger();
-            (ledger.path().to_owned(), ledger.handle()?)
+            (ledger.path().to_owned(), ledger.handle())
         };
         self.barrier().pass_file(&path, &file)?;
         self.ledger().note_durable(to)

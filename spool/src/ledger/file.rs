@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::{ClaimId, RequestId, ResultId, Sha256, UtcTime};
 use policies::Approved;
@@ -25,7 +26,8 @@ use crate::lock::{LockMode, lock_file};
 
 pub(crate) struct Ledger {
     path: PathBuf,
-    file: File,
+    /// Shared, because a second descriptor could be missing after a line was written.
+    file: Arc<File>,
     /// `None` only while the ledger is being opened.
     head: Option<HeadFile>,
     /// The head that must be reached while the ledger is read for the first time.
@@ -66,7 +68,7 @@ impl Ledger {
             }
         }
         let opened = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
-        let file = opened.map_err(SpoolError::io(path, "open"))?;
+        let file = Arc::new(opened.map_err(SpoolError::io(path, "open"))?);
         // A line is only durable if the file's name is.
         let parent = path.parent().unwrap_or(path);
         crate::sync::sync_dir(parent).map_err(SpoolError::io(parent, "sync"))?;
@@ -158,8 +160,7 @@ impl Ledger {
             let (bytes, head_bytes) = (found.len(), least);
             return Err(self.fault(LedgerFault::Truncated { bytes, head_bytes }));
         }
-        // Opening the file again would create a separate lock.
-        let file = self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))?;
+        let file = self.handle();
         let mut entries = Vec::new();
         let read = self.read_on(&file, &mut entries);
         // Also the lines before a failure: they are not read again.
@@ -328,8 +329,8 @@ impl Ledger {
         Ok(seen.map(|(record, result_id)| PriorRun::SameId { result_id, record }))
     }
 
-    pub(super) fn handle(&self) -> Result<File, SpoolError> {
-        self.file.try_clone().map_err(SpoolError::io(&self.path, "open"))
+    pub(super) fn handle(&self) -> Arc<File> {
+        Arc::clone(&self.file)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -400,7 +401,7 @@ impl Ledger {
             let too_long = io::Error::new(io::ErrorKind::InvalidInput, why);
             return Err(SpoolError::io(&self.path, "write a line")(too_long));
         }
-        if let Err(error) = self.file.write_all(&line) {
+        if let Err(error) = (&*self.file).write_all(&line) {
             // Nothing was synced, and the lock excludes other processes, so a partial line has no
             // effect. If it cannot be cut off now, the next refresh does it.
             let cut = self.file.set_len(self.read.bytes);
