@@ -53,7 +53,7 @@ impl EventLoop<'_, '_> {
         let (mut waiting, mut held, mut is_being_written) = (0, Vec::new(), false);
         let listed = dropbox.each_submission(|submitted| {
             let name = submitted.submission.name();
-            let left = self.ignored.get(name).is_some_and(|it| it.0 == submitted.identity.0);
+            let left = self.ignored.get(name) == Some(&submitted.identity);
             if left || self.in_flight.contains_key(name) {
                 return;
             }
