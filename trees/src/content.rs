@@ -14,6 +14,8 @@ pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
 const FORMAT: &str = "toolexec-environment 1";
 const NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 4095;
+/// The longest value of a variable, which is the launcher's limit.
+const VALUE_BYTES_MAX: usize = 4096;
 
 model::closed_set! {
     /// The place of an environment's tree in the sandbox.
@@ -100,7 +102,9 @@ impl EnvironmentContent {
 
     fn check_entries(&self) -> Result<(), NotAnEnvironment> {
         let path = |name: &str, path: &str| is_word(name) && is_relative(path);
-        let variable = |name: &str, value: &str| is_variable(name) && is_plain(value);
+        let variable = |name: &str, value: &str| {
+            is_variable(name) && value.len() <= VALUE_BYTES_MAX && is_plain(value)
+        };
         let need = |name: &str, version: &str| is_word(name) && is_word(version);
         check_each("programs", &self.programs, path)?;
         check_each("variables", &self.variables, variable)?;
@@ -251,7 +255,9 @@ mod tests {
             let wanted = NotAnEnvironment::Entry { key: "programs", name: name.to_owned() };
             assert_eq!(read, Err(wanted));
         }
-        for (name, value) in [("", "a"), ("1A", "a"), ("A-B", "a"), ("A=B", "a"), ("A", "a\nb")] {
+        let long = "a".repeat(VALUE_BYTES_MAX + 1);
+        let variables = [("", "a"), ("1A", "a"), ("A-B", "a"), ("A=B", "a"), ("A", "a\nb")];
+        for (name, value) in variables.into_iter().chain([("A", long.as_str())]) {
             let content = EnvironmentContent { variables: map(&[(name, value)]), ..libraries() };
             let read = EnvironmentContent::parse(content.render().as_bytes());
             let wanted = NotAnEnvironment::Entry { key: "variables", name: name.to_owned() };

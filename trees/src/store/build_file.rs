@@ -11,6 +11,8 @@ use crate::name::{EnvironmentName, parse_digest};
 const FORMAT: &str = "toolexec-build 1";
 /// The number of other sources that are kept.
 const OTHER_SOURCES_MAX: usize = 16;
+/// The number of other names that are kept, so that the file stays small enough to be read.
+const OTHER_NAMES_MAX: usize = 512;
 
 /// The source of an environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -114,11 +116,14 @@ impl StoredBuild {
     }
 
     /// Adds the name of a later build, and its source if this store built it. Returns whether
-    /// anything is new. The oldest of too many sources is dropped.
+    /// anything is new. The oldest of too many names or sources is dropped.
     pub(super) fn add(&mut self, stated: StatedBuild<'_>) -> bool {
         let BuildFacts { name, source, .. } = stated.facts;
         let is_named = self.facts.name == *name || self.other_names.contains(name);
         if !is_named {
+            if self.other_names.len() >= OTHER_NAMES_MAX {
+                self.other_names.remove(0);
+            }
             self.other_names.push(name.clone());
         }
         let is_first = !self.imported && self.facts.source == *source;
@@ -201,4 +206,33 @@ fn source(source: BuildSource) -> Result<SourceFacts, NotAnEnvironment> {
 
 fn wrong(key: &'static str, text: &str) -> NotAnEnvironment {
     NotAnEnvironment::Entry { key, name: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_with_the_most_names_can_be_read() {
+        let named = |number: usize| BuildFacts {
+            name: format!("{number:0>40}").parse().unwrap(),
+            source: SourceFacts {
+                kind: "requirements".to_owned(),
+                file: "requirements.txt".to_owned(),
+                sha256: Sha256::of(b"lock"),
+            },
+            built: UtcTime::from_unix(0),
+            uid: 0,
+        };
+        let sha256 = Sha256::of(b"tree");
+        let tree = TreeSummary { sha256, files: 0, directories: 0, links: 0, bytes: 0 };
+        let mut build = StoredBuild::new(StatedBuild { facts: &named(0), imported: false }, &tree);
+        for number in 1..=OTHER_NAMES_MAX + 1 {
+            assert!(build.add(StatedBuild { facts: &named(number), imported: false }));
+        }
+        let read = StoredBuild::parse(build.render().as_bytes()).unwrap();
+        assert_eq!(read, build);
+        assert_eq!(read.other_names.len(), OTHER_NAMES_MAX);
+        assert_eq!(read.other_names[0], named(2).name, "the oldest is dropped");
+    }
 }
