@@ -146,7 +146,7 @@ fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
     let rows = cases.iter().map(row).collect::<Result<Vec<_>, String>>()?;
     BatchList::new(rows).map_err(|error| {
         let help = match error {
-            BatchError::Count(_) => "approve fewer at once",
+            BatchError::Count(_) | BatchError::TooLong { .. } => "approve fewer at once",
             _ => "name each request once",
         };
         format!("{error}; help: {help}")
