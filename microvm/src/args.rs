@@ -86,6 +86,10 @@ pub(crate) struct GuestRunOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     out_inodes: u64,
 
+    /// Keep at most this many files of /out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    artifacts: u64,
+
     /// Limit the processes and threads of the tool
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 22))]
     pids: u64,
@@ -126,6 +130,7 @@ impl MachineOptions {
             time: Duration::from_secs(self.boot_sec),
             out_bytes: 1 << 20,
             out_inodes: 16,
+            artifacts: 16,
             pids: 16,
         };
         MachinePlan {
@@ -154,6 +159,7 @@ impl GuestRunOptions {
         plan.limits.time = Duration::from_millis(self.time_ms);
         plan.limits.out_bytes = self.out_bytes;
         plan.limits.out_inodes = self.out_inodes;
+        plan.limits.artifacts = self.artifacts;
         plan.limits.pids = self.pids;
         plan.out_dir = self.out_dir;
         plan.argv = self.argv;
@@ -168,7 +174,7 @@ mod tests {
     use clap::CommandFactory;
 
     const RUN: &str = "toolexec-microvm run --files /f --accel tcg --memory-mb 192 --boot-sec 20 \
-                       --time-ms 5 --out-bytes 1 --out-inodes 2 --pids 3 --report 9";
+                       --time-ms 5 --out-bytes 1 --out-inodes 2 --artifacts 2 --pids 3 --report 9";
 
     #[test]
     fn the_command_line_is_well_formed() {

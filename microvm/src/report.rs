@@ -7,7 +7,10 @@ use crate::accelerator::GuestAccelerator;
 use crate::outcome::{GuestHalt, GuestOutcome};
 use crate::protocol::GuestToolUsage;
 
-/// An object of `/out` that the guest did not archive.
+/// An honest guest lists as many objects at most.
+const LEFT_OUT_LISTED_MAX: usize = 100;
+
+/// An object of `/out` that the guest did not archive, or the wrapper did not keep.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOutFile {
     /// The path below `/out`, with printable characters only.
@@ -50,7 +53,7 @@ pub struct MachineReport {
     pub entries: u64,
     /// The bytes that were copied to `/out`.
     pub bytes: u64,
-    /// The number of objects that the guest did not archive.
+    /// The number of objects that the guest did not archive, or the wrapper did not keep.
     pub left_out_count: u64,
     /// The first of these objects.
     pub left_out: Vec<LeftOutFile>,
@@ -102,6 +105,14 @@ impl MachineReport {
         self.pids_refused = usage.pids_refused;
         self.oom_kills = usage.oom_kills;
         self.out_full = usage.out_full;
+    }
+
+    /// Counts an object that is not kept, and lists the first of them.
+    pub(crate) fn leave_out(&mut self, object: LeftOutFile) {
+        self.left_out_count = self.left_out_count.saturating_add(1);
+        if self.left_out.len() < LEFT_OUT_LISTED_MAX {
+            self.left_out.push(object);
+        }
     }
 
     /// Ends the run otherwise. The tool's status stays, if the guest reported one.

@@ -136,6 +136,7 @@ impl ChosenMachine<'_> {
             ("--time-ms", time_ms.to_string()),
             ("--out-bytes", memory.out_bytes.to_string()),
             ("--out-inodes", self.guest_inodes().to_string()),
+            ("--artifacts", self.ceilings.artifacts.to_string()),
             ("--pids", self.ceilings.pids.to_string()),
             ("--report", format!("/out/{MACHINE_REPORT_FILE}")),
         ];
@@ -175,6 +176,7 @@ impl ChosenMachine<'_> {
             file_bytes: granted.file_bytes.max(disk),
             out_bytes: out_bytes.saturating_add(REPORT_BYTES_MAX).min(granted.memory_bytes),
             tmp_bytes: disk.saturating_add(inputs).min(granted.memory_bytes),
+            artifacts: granted.artifacts.saturating_add(1),
             ..granted
         }
     }

@@ -62,8 +62,8 @@ fn a_command_runs_in_the_root_that_it_chooses() {
     // 1024 MiB less 112 and 64 for headers are 848: 565 for the guest, and half of it for its /out.
     let argv = "/cache/backend/toolexec-microvm run --files /cache/microvm --root python \
                 --accel tcg --memory-mb 565 --boot-sec 20 --time-ms 120000 \
-                --out-bytes 296222720 --out-inodes 65535 --pids 64 --report /out/microvm.json \
-                -- /usr/bin/python3 -c print(1 + 1)";
+                --out-bytes 296222720 --out-inodes 65535 --artifacts 1000 --pids 64 \
+                --report /out/microvm.json -- /usr/bin/python3 -c print(1 + 1)";
     assert_eq!(grant.argv().join(" "), argv);
     assert_eq!(grant.mounts(), [PathBuf::from("/usr")]);
     assert_eq!(grant.caches().len(), 2);
@@ -72,6 +72,7 @@ fn a_command_runs_in_the_root_that_it_chooses() {
     assert_eq!((limits.time_sec, limits.memory_bytes), (120 + 133, 1 << 30));
     assert_eq!(limits.out_bytes, 296_222_720 + (2 << 20));
     assert!(limits.tmp_bytes >= limits.out_bytes && limits.tmp_bytes <= limits.memory_bytes);
+    assert_eq!(limits.artifacts, 1001, "and the report");
     assert!(limits.pids >= 96 && limits.file_bytes > limits.out_bytes);
     let machine = GrantedMachine {
         accelerator: VmAccelerator::Tcg,

@@ -75,6 +75,21 @@ impl OutArchive {
         Ok(check.archive)
     }
 
+    /// Keeps the first files and all directories. Returns the names of the other files.
+    pub fn keep_files(&mut self, files_max: u64) -> Vec<String> {
+        let mut files_left = files_max;
+        let is_left_out = |entry: &mut ArchiveEntry| {
+            let is_file = entry.kind != ArchiveEntryKind::Directory;
+            let is_beyond = is_file && files_left == 0;
+            files_left = files_left.saturating_sub(u64::from(is_file));
+            is_beyond
+        };
+        let left_out: Vec<ArchiveEntry> = self.entries.extract_if(.., is_left_out).collect();
+        let bytes = left_out.iter().map(|entry| entry.size).fold(0, u64::saturating_add);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        left_out.into_iter().map(|entry| entry.name).collect()
+    }
+
     /// Returns the entries, each directory before its content.
     #[must_use]
     pub fn entries(&self) -> &[ArchiveEntry] {

@@ -204,6 +204,7 @@ mod tests {
             time: SHORT,
             out_bytes: 1,
             out_inodes: 1,
+            artifacts: 1,
             pids: 1,
         };
         let mut report = MachineReport::new(GuestAccelerator::Tcg, 64);

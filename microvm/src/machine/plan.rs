@@ -31,6 +31,8 @@ pub struct MachineLimits {
     pub out_bytes: u64,
     /// The files and directories of `/out`.
     pub out_inodes: u64,
+    /// The files that are kept of `/out`.
+    pub artifacts: u64,
     /// The processes and threads of the tool.
     pub pids: u64,
 }
@@ -134,6 +136,7 @@ mod tests {
             time: Duration::from_secs(1),
             out_bytes,
             out_inodes: 3,
+            artifacts: 3,
             pids: 1,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::escape_line;
+use model::{RejectReason, escape_line};
 
 use super::course::GuestCourse;
 use super::disks::MachineDisks;
@@ -10,7 +10,7 @@ use super::plan::MachinePlan;
 use super::process::{Machine, MachineRemains};
 use crate::archive::{ArchiveError, OutArchive, OutDirectory};
 use crate::outcome::{GuestHalt, GuestOutcome};
-use crate::report::MachineReport;
+use crate::report::{LeftOutFile, MachineReport};
 
 /// The characters of a line of the console that a reason repeats.
 const PANIC_CHARS_MAX: usize = 200;
@@ -88,7 +88,7 @@ fn collect(
     report: &mut MachineReport,
 ) -> Result<(), GuestHalt> {
     let mut disk = disks.open_output()?;
-    let archive =
+    let mut archive =
         OutArchive::read(&mut disk, plan.limits.archive()).map_err(|error| match error {
             ArchiveError::Refused { .. } => bad_archive(error),
             ArchiveError::Unreadable(_) => GuestHalt::at("archive of the guest")(error),
@@ -101,8 +101,11 @@ fn collect(
     if let Some(name) = out.reserved(&archive).map_err(GuestHalt::at("read /out"))? {
         return Err(bad_archive(format!("{name:?}: the name is reserved")));
     }
+    for name in archive.keep_files(plan.limits.artifacts) {
+        report.leave_out(LeftOutFile { name, reason: RejectReason::TooMany });
+    }
     out.write(&archive, &mut disk).map_err(GuestHalt::at("copy to /out"))?;
-    report.entries = found;
+    report.entries = u64::try_from(archive.entries().len()).unwrap_or(u64::MAX);
     report.bytes = archive.bytes();
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use model::RejectReason;
-use toolexec_microvm::{GuestMessage, GuestToolEnd, GuestToolUsage};
+use toolexec_microvm::{GuestMessage, GuestToolEnd, GuestToolUsage, TarWriter};
 
 use crate::scene::WrapperScene;
 
@@ -81,6 +81,27 @@ fn objects_that_are_left_out_are_reported() {
     assert_eq!(end.report["left_out_count"], 7);
     assert_eq!(end.report["left_out"][0]["name"], "link");
     assert_eq!(end.report["left_out"][0]["reason"], "symlink");
+}
+
+#[test]
+fn files_beyond_the_limit_are_left_out_and_the_report_is_kept() {
+    let scene = WrapperScene::new("artifacts");
+    let mut writer = TarWriter::new(Vec::new());
+    writer.directory("d").unwrap();
+    for name in ["a", "d/b", "c"] {
+        writer.file(name, 4, false, &mut &b"good"[..]).unwrap();
+    }
+    scene.write("many.tar", &writer.finish().unwrap());
+    scene.message("written", &GuestMessage::Written { entries: 4, left_out: 0 });
+    let body = "send started\narchive many.tar\nsend ended\nsend written\n";
+    let end = scene.run_with(body, &["--artifacts", "2"]);
+    end.assert(5, "ended");
+    assert_eq!(fs::read(scene.path("out/d/b")).unwrap(), b"good");
+    assert!(!scene.path("out/c").exists());
+    assert_eq!((&end.report["entries"], &end.report["bytes"]), (&3.into(), &8.into()));
+    assert_eq!(end.report["left_out_count"], 1);
+    assert_eq!(end.report["left_out"][0]["name"], "c");
+    assert_eq!(end.report["left_out"][0]["reason"], "too-many");
 }
 
 #[test]

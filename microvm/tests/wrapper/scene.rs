@@ -101,6 +101,7 @@ impl WrapperScene {
             ("--time-ms", "20000".to_owned()),
             ("--out-bytes", "65536".to_owned()),
             ("--out-inodes", "8".to_owned()),
+            ("--artifacts", "8".to_owned()),
             ("--pids", "8".to_owned()),
             ("--report", path("report")),
             ("--in-dir", path("in")),
