@@ -5,6 +5,7 @@
 //! that the request's author chose: each of those comes from the policy.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use model::Language;
 
@@ -205,6 +206,20 @@ macro_rules! limits {
 }
 
 each_limit!(limits);
+
+/// The most time to collect an empty `/out`, or to compare a work copy.
+const COLLECT_TIME_MIN: Duration = Duration::from_secs(120);
+/// The rate at which a slow disk takes the files of `/out`, bytes a second.
+const SLOW_DISK_RATE: u64 = 16 << 20;
+
+impl Limits {
+    /// Returns the most time that collecting may take.
+    #[must_use]
+    pub fn collect_time_max(&self) -> Duration {
+        let writing = Duration::from_secs(self.out_bytes_max / SLOW_DISK_RATE);
+        COLLECT_TIME_MIN.saturating_add(writing)
+    }
+}
 
 /// The policy's demands on the confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

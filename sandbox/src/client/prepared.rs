@@ -164,6 +164,7 @@ impl ReadySandbox {
             collection,
             kill_requested,
             wall,
+            collect_time_max: limits.collect_time_max(),
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::stream_capture::StreamCapture;
 use crate::wire;
 
 const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
-/// The time that the launcher may need beyond the wall limit, to end the tree and to collect.
+/// The time that the launcher may need beyond the wall limit, to end the tree.
 const LAUNCHER_TIME_MAX: Duration = Duration::from_secs(180);
 /// A launcher that is silent for this long after the run should have ended is considered lost.
 const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
@@ -27,9 +27,8 @@ const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
 pub(super) const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
 /// The most time that streams and files may take after the launcher's final message.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-/// The same while a work copy is compared: equal files give no message. The launcher ends its
-/// collector after 120 s.
-const WORK_DRAIN_TIME_MAX: Duration = Duration::from_secs(125);
+/// The launcher needs so long to end a collector whose time is over.
+const COLLECTOR_END_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A running tool.
 #[must_use = "dropping a running sandbox kills it"]
@@ -42,6 +41,7 @@ pub struct RunningSandbox {
     pub(super) collection: Collection,
     pub(super) kill_requested: Option<(KillReason, Instant)>,
     pub(super) wall: Duration,
+    pub(super) collect_time_max: Duration,
 }
 
 /// An event of a run in progress.
@@ -136,8 +136,10 @@ impl RunningSandbox {
 
     /// Returns the deadline for the next message after the launcher's final one.
     fn drained_at(&self, evidence: SourceState) -> Instant {
+        // While a work copy is compared, equal files give no message.
         let compares = evidence == SourceState::Open && self.collection.has_work();
-        Instant::now() + if compares { WORK_DRAIN_TIME_MAX } else { DRAIN_TIME_MAX }
+        let comparing = self.collect_time_max.saturating_add(COLLECTOR_END_TIME_MAX);
+        Instant::now() + if compares { comparing } else { DRAIN_TIME_MAX }
     }
 
     fn receive_from_launcher(

@@ -15,8 +15,6 @@ use super::model::{SandboxSupervisor, StartedTool};
 use crate::process::{ProcessState, ends_within};
 use crate::sys::ClonedChild;
 
-/// The most time that collecting may take.
-const COLLECT_TIME_MAX: Duration = Duration::from_secs(120);
 /// The most time that a killed collector may take to end.
 const KILL_TIME_MAX: Duration = Duration::from_secs(2);
 
@@ -33,7 +31,7 @@ impl SandboxSupervisor<'_> {
             self.process.mode,
             &self.base_root.filters,
         )?;
-        let waited = wait_for_either(&pidfd, self.control, COLLECT_TIME_MAX);
+        let waited = wait_for_either(&pidfd, self.control, started.limits.collect_time_max());
         if waited != CollectorWait::Process {
             pidfd_send_signal(&pidfd, Signal::KILL)?;
         }
