@@ -20,6 +20,8 @@ const ONE_HUNDRED_PERCENT: u64 = 100_000;
 
 /// The launcher's own limit: each file of `/out` costs kernel memory and time.
 const OUT_INODES_MAX: u64 = 65_536;
+/// The standard streams are three open files.
+const OPEN_FILES_MIN: u64 = 3;
 
 macro_rules! ceilings {
     ($($(#[$doc:meta])* $name:ident: $number:ty = $key:ident, $max:expr, $unit:ident;)+) => {
@@ -43,8 +45,8 @@ macro_rules! ceilings {
 }
 
 // The registry of ceilings: name and type, key of the policy, upper bound, unit. No host reaches
-// the bounds, and they are far below overflow in any later arithmetic. Artifacts: stock verifiers
-// stop at 1,024 subjects of one statement.
+// the bounds, and they are far below overflow in any later arithmetic. Processes: the kernel takes
+// no higher number. Artifacts: stock verifiers stop at 1,024 subjects of one statement.
 ceilings! {
     /// Thousandths of a core that a request may ask for.
     cpu_milli: u64 = cpu_cores_max, 65_536_000, THOUSANDTHS;
@@ -55,7 +57,7 @@ ceilings! {
     /// Seconds of CPU time; none means cores asked × seconds asked.
     cpu_seconds: Option<u64> = cpu_seconds_max, 1 << 40, WHOLE_UNIT;
     /// Processes and threads at once.
-    pids: u64 = pids_max, 1 << 22, WHOLE_UNIT;
+    pids: u64 = pids_max, (1 << 22) - 1, WHOLE_UNIT;
     /// Open files of one process.
     open_files: u64 = open_files_max, 1 << 20, WHOLE_UNIT;
     /// Bytes of one file.
@@ -164,6 +166,7 @@ impl Ceilings {
     pub(crate) fn check(form: &RawCeilings, problems: &mut Problems<'_>) -> Self {
         let ceilings = Self::of(form);
         ceilings.check_ranges(problems);
+        ceilings.check_open_files(problems);
         ceilings.check_shares(problems);
         ceilings
     }
@@ -177,6 +180,13 @@ impl Ceilings {
                 let shown = max / unit;
                 problems.add(&key, "too large", &format!("write {shown} or less"));
             }
+        }
+    }
+
+    fn check_open_files(&self, problems: &mut Problems<'_>) {
+        if (1..OPEN_FILES_MIN).contains(&self.open_files) {
+            let what = format!("{} is too low", self.open_files);
+            problems.add("limits.open_files_max", what, &format!("write {OPEN_FILES_MIN} or more"));
         }
     }
 

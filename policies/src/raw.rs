@@ -299,16 +299,16 @@ pub(crate) enum RawAllowedEnvironments {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCeilings {
-    /// Cores; at most three decimals.
+    /// Cores; at most three decimals. The packaged launcher allows 256 (`--cores-max`).
     pub(crate) cpu_cores_max: MilliCores,
-    /// Memory, MiB.
+    /// Memory, MiB. The packaged launcher allows 65,536 (`--memory-mib-max`).
     pub(crate) memory_mb_max: WholeNumber,
-    /// Wall-clock time, seconds.
+    /// Wall-clock time, seconds. The packaged launcher allows 86,400 (`--wall-sec-max`).
     pub(crate) time_sec_max: WholeNumber,
     /// CPU time, seconds; `null` means the request's cores times its seconds.
     #[serde(deserialize_with = "Option::deserialize")]
     pub(crate) cpu_seconds_max: Option<WholeNumber>,
-    /// Processes and threads.
+    /// Processes and threads. The packaged launcher allows 1,024 (`--pids-max`).
     pub(crate) pids_max: WholeNumber,
     /// Open files of one process.
     pub(crate) open_files_max: WholeNumber,
@@ -328,7 +328,7 @@ pub(crate) struct RawCeilings {
     pub(crate) artifacts_max: WholeNumber,
     /// The depth of directories in `/out`.
     pub(crate) artifact_depth_max: WholeNumber,
-    /// All inputs of one request together.
+    /// All inputs of one request together. `toolexec draft` copies at most 1 GiB.
     pub(crate) input_bytes_max: ByteCount,
 }
 

@@ -202,6 +202,8 @@ const BROKEN: &[(&str, &str, &str)] = &[
     ("file_bytes_max: 4 GiB", "file_bytes_max: 0", "limits.file_bytes_max: is 0; help: write"),
     ("file_bytes_max: 4 GiB", "file_bytes_max: 2048 GiB", "limits.file_bytes_max: too large"),
     ("  file_bytes_max: 4 GiB\n", "", "limits.file_bytes_max: missing"),
+    ("pids_max: 64", "pids_max: 4194304", "limits.pids_max: too large; help: write 4194303 or"),
+    ("open_files_max: 1024", "open_files_max: 2", "limits.open_files_max: 2 is too low; help:"),
     ("out_inodes_max: 65536", "out_inodes_max: 65537", "limits.out_inodes_max: too large; help:"),
     (
         "words: [node, nodejs]",
@@ -302,6 +304,38 @@ fn broken_policy_is_refused_with_a_message() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn runtime_beyond_the_limits_of_the_launcher_is_refused() {
+    let listed = |count: usize, of: &dyn Fn(usize) -> String| {
+        (0..count).map(of).collect::<Vec<_>>().join(", ")
+    };
+    let variables = |count| format!("env: {{{}}}", listed(count, &|it| format!("V{it}: a")));
+    let value = |bytes| format!("env: {{A: {}}}", "a".repeat(bytes));
+    let mounts = |count| format!("mounts: [{}]", listed(count, &|it| format!("/opt/{it}")));
+    let cases = [
+        ("env: {}", variables(128), variables(129), "env: has 129 variables; help: write 128 or"),
+        ("env: {}", value(4096), value(4097), "env: the value of `A` has 4097 bytes; help: write"),
+        ("mounts: [/usr]", mounts(32), mounts(33), "mounts: has 33 paths; help: write 32 or less"),
+    ];
+    for (old, good, bad, expected) in &cases {
+        let read = |new: &str| Policy::parse(changed("embedded", &[(old, new)]).as_bytes(), "p");
+        read(good).unwrap();
+        let message = read(bad).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn permission_request_is_open_as_long_as_a_request_may_be_held() {
+    const WEEK: u64 = 7 * 24 * 3600;
+    for (held_sec, open_sec) in [(0, WEEK), (WEEK, WEEK), (2 * WEEK, 2 * WEEK)] {
+        let held = format!("held_sec_max: {held_sec}");
+        let policy = scene::policy("strict", &[("held_sec_max: 604800", &held)]);
+        let terms = policy.permission_terms().unwrap();
+        assert_eq!(u64::try_from(terms.open_sec), Ok(open_sec), "{held}");
     }
 }
 

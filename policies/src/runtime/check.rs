@@ -11,6 +11,12 @@ use crate::aana::{RiskDomain, ToolCategory};
 use crate::problem::Problems;
 use crate::raw::{RawProcRule, RawRuntime, RawTmpRule};
 
+/// The most variables of one runtime. The launcher takes 256, and those of caches, an environment
+/// and a network are among them.
+const VARIABLES_MAX: usize = 128;
+/// The longest value of a variable in bytes, which is the launcher's.
+const VALUE_BYTES_MAX: usize = 4096;
+
 impl RuntimeRule {
     pub(crate) fn check(
         name: String,
@@ -165,11 +171,19 @@ impl RuntimeCheck<'_, '_> {
     }
 
     fn env(&mut self, env: &BTreeMap<String, String>) {
+        if env.len() > VARIABLES_MAX {
+            let advice = format!("write {VARIABLES_MAX} or less");
+            self.report("env", format!("has {} variables", env.len()), &advice);
+        }
         for (name, value) in env {
             self.variable("env", name);
             if value.chars().any(char::is_control) {
                 let what = format!("the value of `{name}` contains a control character");
                 self.report("env", what, "write a value of one line");
+            }
+            if value.len() > VALUE_BYTES_MAX {
+                let what = format!("the value of `{name}` has {} bytes", value.len());
+                self.report("env", what, &format!("write at most {VALUE_BYTES_MAX} bytes"));
             }
         }
     }

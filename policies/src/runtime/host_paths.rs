@@ -8,6 +8,9 @@ use super::syntax::{is_mountable, is_plain_absolute, may_be_shown};
 use super::{CacheRule, CacheSource, WithoutCache};
 use crate::raw::{RawCacheRule, RawRuntime, RawWithoutCache};
 
+/// The most host directories of one runtime, which is the launcher's limit.
+const MOUNTS_MAX: usize = 32;
+
 /// The parent of every cache in the sandbox.
 const CACHES: &str = "/cache";
 
@@ -43,6 +46,10 @@ impl RuntimeCheck<'_, '_> {
 
     pub(super) fn mounts(&mut self, written: &[String]) -> Vec<PathBuf> {
         let mut mounts: Vec<PathBuf> = Vec::new();
+        if written.len() > MOUNTS_MAX {
+            let advice = format!("write {MOUNTS_MAX} or less; one directory shows all below it");
+            self.report("mounts", format!("has {} paths", written.len()), &advice);
+        }
         for text in written {
             let path = PathBuf::from(text);
             if !is_plain_absolute(&path) {

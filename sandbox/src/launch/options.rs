@@ -234,7 +234,8 @@ impl Options {
             && limits.tmp_bytes_max <= limits.memory_bytes_max
             && limits.shm_bytes_max <= limits.memory_bytes_max;
         let refused = if !within {
-            "a limit is above --memory-mib-max, --wall-sec-max, --pids-max or --cores-max"
+            "a limit is above --memory-mib-max, --wall-sec-max, --pids-max or --cores-max of the \
+             launcher; help: lower it in the policy, or raise the option in the launcher's unit"
         } else if !whole {
             "a limit is missing, or above what can be enforced"
         } else if order.argv.is_empty() {

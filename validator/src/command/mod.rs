@@ -21,6 +21,8 @@ use words::ShellWord;
 
 /// The maximum length of the command line in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
+/// The maximum number of words. The launcher takes 16,384; the runtime of a policy may add some.
+const WORDS_MAX: usize = 16_000;
 
 pub(crate) struct RequestCommand {
     pub(crate) argv: Vec<String>,
@@ -133,5 +135,11 @@ fn words(line: &TextLine<'_>, report: &mut Report) -> Option<Vec<ShellWord>> {
     }
     let plain = markup::strip(line, report);
     let words = words::split(line, plain, report);
+    if words.len() > WORDS_MAX {
+        let message = format!("command: more than {WORDS_MAX} words");
+        let hint = "put the data in an input file";
+        report.error_hint(Code::TextTooLarge, SourceSpan::new(line.number, 1), message, hint);
+        return None;
+    }
     (!words.is_empty()).then_some(words)
 }
