@@ -221,7 +221,7 @@ pub(crate) struct RawRuntime {
     /// The content of `/tmp`: `data`, or `programs`, which may be executed.
     pub(crate) tmp: RawTmpRule,
     /// The visible part of `/proc`: `none`, `pid` (its own processes), or `full` (also the
-    /// machine's processors, memory and load).
+    /// machine's processors, memory and load, and the kernel's settings).
     pub(crate) proc: RawProcRule,
     /// Variables of the run in addition to `PATH`, `HOME`, `LANG` and `TZ`. Nothing is inherited.
     pub(crate) env: BTreeMap<String, String>,
@@ -350,7 +350,8 @@ pub(crate) struct RawOfferedHost {
     pub(crate) host: String,
     /// The TCP ports that may be reached there.
     pub(crate) ports: Vec<WholeNumber>,
-    /// Single addresses that only this host may resolve to although they are not public.
+    /// Single addresses that only this host may resolve to although they are not public. The unit of
+    /// the packaged proxy must allow each too (docs/deployment.md).
     pub(crate) private: Vec<String>,
 }
 

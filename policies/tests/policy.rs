@@ -314,11 +314,17 @@ fn runtime_beyond_the_limits_of_the_launcher_is_refused() {
     };
     let variables = |count| format!("env: {{{}}}", listed(count, &|it| format!("V{it}: a")));
     let value = |bytes| format!("env: {{A: {}}}", "a".repeat(bytes));
+    let arguments =
+        |count| format!("pids_min: 1\n    arguments: [{}]", listed(count, &|_| "a".to_owned()));
+    let cache = |it| format!("{{from: /srv/{it}, to: /cache/{it}, without: run}}");
+    let caches = |count| format!("pids_min: 1\n    caches: [{}]", listed(count, &cache));
     let mounts = |count| format!("mounts: [{}]", listed(count, &|it| format!("/opt/{it}")));
     let cases = [
         ("env: {}", variables(128), variables(129), "env: has 129 variables; help: write 128 or"),
-        ("env: {}", value(4096), value(4097), "env: the value of `A` has 4097 bytes; help: write"),
-        ("mounts: [/usr]", mounts(32), mounts(33), "mounts: has 33 paths; help: write 32 or less"),
+        ("env: {}", value(4095), value(4096), "env: has 4097 bytes; help: write at most 4096"),
+        ("mounts: [/usr]", mounts(31), mounts(32), "mounts: has 32 paths; help: write 31 or less"),
+        ("pids_min: 1", caches(31), caches(32), "caches: has 32 entries; help: write 31 or less"),
+        ("pids_min: 1", arguments(64), arguments(65), "arguments: has 65 arguments of 65 bytes"),
     ];
     for (old, good, bad, expected) in &cases {
         let read = |new: &str| Policy::parse(changed("embedded", &[(old, new)]).as_bytes(), "p");

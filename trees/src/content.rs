@@ -14,7 +14,11 @@ pub(crate) const CONTENT_BYTES_MAX: usize = 64 * 1024;
 const FORMAT: &str = "toolexec-environment 1";
 const NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 4095;
-/// The longest value of a variable, which is the launcher's limit.
+/// The most variables, and the most bytes of their names and values together. The launcher takes 256
+/// variables, and the command of a request has most of a message to it.
+const VARIABLES_MAX: usize = 96;
+const VARIABLE_BYTES_MAX: usize = 8192;
+/// The longest value of one variable, which is the launcher's limit.
 const VALUE_BYTES_MAX: usize = 4096;
 
 model::closed_set! {
@@ -102,12 +106,11 @@ impl EnvironmentContent {
 
     fn check_entries(&self) -> Result<(), NotAnEnvironment> {
         let path = |name: &str, path: &str| is_word(name) && is_relative(path);
-        let variable = |name: &str, value: &str| {
-            is_variable(name) && value.len() <= VALUE_BYTES_MAX && is_plain(value)
-        };
+        let variable = |name: &str, value: &str| is_variable(name) && is_plain(value);
         let need = |name: &str, version: &str| is_word(name) && is_word(version);
         check_each("programs", &self.programs, path)?;
         check_each("variables", &self.variables, variable)?;
+        check_sizes(&self.variables)?;
         check_each("needs", &self.needs, need)
     }
 }
@@ -120,6 +123,19 @@ fn check_each(
     match entries.iter().find(|(name, value)| !allowed(name, value)) {
         Some((name, _)) => Err(NotAnEnvironment::Entry { key, name: name.clone() }),
         None => Ok(()),
+    }
+}
+
+/// Checks that a run can get all variables.
+fn check_sizes(variables: &BTreeMap<String, String>) -> Result<(), NotAnEnvironment> {
+    if let Some((name, _)) = variables.iter().find(|(_, value)| value.len() > VALUE_BYTES_MAX) {
+        return Err(NotAnEnvironment::LongValue { name: name.clone() });
+    }
+    let count = variables.len();
+    let bytes = variables.iter().map(|(name, value)| name.len() + value.len()).sum();
+    match count > VARIABLES_MAX || bytes > VARIABLE_BYTES_MAX {
+        true => Err(NotAnEnvironment::ManyVariables { count, bytes }),
+        false => Ok(()),
     }
 }
 
@@ -161,6 +177,18 @@ pub enum NotAnEnvironment {
         /// The refused name, or the value if the key has only one.
         name: String,
     },
+    /// The value of a variable is longer than a run can get.
+    LongValue {
+        /// The name of the variable.
+        name: String,
+    },
+    /// A run cannot get so many variables, or so many bytes of them.
+    ManyVariables {
+        /// The number of the variables.
+        count: usize,
+        /// The bytes of their names and values.
+        bytes: usize,
+    },
     /// The file has another text than its content requires.
     OtherText,
 }
@@ -183,6 +211,17 @@ impl fmt::Display for NotAnEnvironment {
                 "{key}: {}: has a character or a form that is not allowed; help: rename it in the \
                  source, then build again",
                 model::quote(name)
+            ),
+            Self::LongValue { name } => write!(
+                f,
+                "variables: the value of {} is longer than {VALUE_BYTES_MAX} bytes; help: shorten \
+                 it in the source, then build again",
+                model::quote(name)
+            ),
+            Self::ManyVariables { count, bytes } => write!(
+                f,
+                "variables: {count} of {bytes} bytes are more than {VARIABLES_MAX} or than \
+                 {VARIABLE_BYTES_MAX} bytes; help: remove some in the source, then build again"
             ),
             Self::OtherText => {
                 f.write_str("not written by TOOL-EXEC; help: build the environment again")
@@ -255,13 +294,30 @@ mod tests {
             let wanted = NotAnEnvironment::Entry { key: "programs", name: name.to_owned() };
             assert_eq!(read, Err(wanted));
         }
-        let long = "a".repeat(VALUE_BYTES_MAX + 1);
-        let variables = [("", "a"), ("1A", "a"), ("A-B", "a"), ("A=B", "a"), ("A", "a\nb")];
-        for (name, value) in variables.into_iter().chain([("A", long.as_str())]) {
+        for (name, value) in [("", "a"), ("1A", "a"), ("A-B", "a"), ("A=B", "a"), ("A", "a\nb")] {
             let content = EnvironmentContent { variables: map(&[(name, value)]), ..libraries() };
             let read = EnvironmentContent::parse(content.render().as_bytes());
             let wanted = NotAnEnvironment::Entry { key: "variables", name: name.to_owned() };
             assert_eq!(read, Err(wanted));
         }
+    }
+
+    #[test]
+    fn variables_that_a_run_cannot_get_are_refused() {
+        let read = |pairs: &[(&str, &str)]| {
+            let content = EnvironmentContent { variables: map(pairs), ..libraries() };
+            EnvironmentContent::parse(content.render().as_bytes()).map(|_| ())
+        };
+        let value = "a".repeat(VALUE_BYTES_MAX);
+        assert_eq!(read(&[("A", &value)]), Ok(()));
+        let long = read(&[("A", &format!("{value}a"))]);
+        assert_eq!(long, Err(NotAnEnvironment::LongValue { name: "A".to_owned() }));
+        let large = read(&[("A", &value), ("B", &value)]);
+        assert_eq!(large, Err(NotAnEnvironment::ManyVariables { count: 2, bytes: 8194 }));
+        let names: Vec<String> = (0..=VARIABLES_MAX).map(|it| format!("V{it}")).collect();
+        let pairs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+        assert_eq!(read(&pairs[1..]), Ok(()));
+        let many = read(&pairs);
+        assert!(matches!(many, Err(NotAnEnvironment::ManyVariables { count: 97, .. })), "{many:?}");
     }
 }

@@ -18,6 +18,9 @@ use crate::policy::Policy;
 use crate::reasons::RuleName;
 
 const RULE: RuleName = RuleName::Backend;
+/// The most bytes of a command for a virtual machine. The wrapper's message to the guest has at most
+/// 128 KiB, with the variables.
+const COMMAND_BYTES_MAX: usize = 112 * 1024;
 
 /// The reason why a request cannot use its backend.
 struct BackendRefusal {
@@ -218,7 +221,17 @@ fn fits_microvm(
         let hint = format!("request at least {least} MiB");
         return Err(BackendRefusal::mismatch(rule.name(), &what, hint));
     }
+    if command_bytes(request.argv()) > COMMAND_BYTES_MAX {
+        let what =
+            format!("takes a command of at most {COMMAND_BYTES_MAX} bytes, four more per word");
+        return Err(BackendRefusal::mismatch(rule.name(), &what, "put the data in an input file"));
+    }
     Ok(())
+}
+
+/// Returns the bytes of a command in the wrapper's message to the guest.
+fn command_bytes(argv: &[String]) -> usize {
+    argv.iter().map(|word| word.len().saturating_add(4)).fold(0, usize::saturating_add)
 }
 
 /// Returns the root image whose program the first word of the command names.

@@ -14,8 +14,12 @@ use crate::raw::{RawProcRule, RawRuntime, RawTmpRule};
 /// The most variables of one runtime. The launcher takes 256, and those of caches, an environment
 /// and a network are among them.
 const VARIABLES_MAX: usize = 128;
-/// The longest value of a variable in bytes, which is the launcher's.
-const VALUE_BYTES_MAX: usize = 4096;
+/// The most bytes of the names and values together. The command of a request has most of a message
+/// to the launcher.
+const VARIABLE_BYTES_MAX: usize = 4096;
+/// The most arguments of one runtime, and their bytes together.
+const ARGUMENTS_MAX: usize = 64;
+const ARGUMENT_BYTES_MAX: usize = 4096;
 
 impl RuntimeRule {
     pub(crate) fn check(
@@ -162,6 +166,14 @@ impl RuntimeCheck<'_, '_> {
     }
 
     fn arguments(&mut self, arguments: &Option<Vec<String>>) {
+        let count = arguments.as_ref().map_or(0, Vec::len);
+        let bytes: usize = arguments.iter().flatten().map(String::len).sum();
+        if count > ARGUMENTS_MAX || bytes > ARGUMENT_BYTES_MAX {
+            let what = format!("has {count} arguments of {bytes} bytes");
+            let advice =
+                format!("write at most {ARGUMENTS_MAX}, of {ARGUMENT_BYTES_MAX} bytes together");
+            self.report("arguments", what, &advice);
+        }
         for word in arguments.iter().flatten() {
             if word.is_empty() || word.chars().any(char::is_control) {
                 let what = format!("`{}` is not an argument", word.escape_default());
@@ -181,10 +193,11 @@ impl RuntimeCheck<'_, '_> {
                 let what = format!("the value of `{name}` contains a control character");
                 self.report("env", what, "write a value of one line");
             }
-            if value.len() > VALUE_BYTES_MAX {
-                let what = format!("the value of `{name}` has {} bytes", value.len());
-                self.report("env", what, &format!("write at most {VALUE_BYTES_MAX} bytes"));
-            }
+        }
+        let bytes: usize = env.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if bytes > VARIABLE_BYTES_MAX {
+            let advice = format!("write at most {VARIABLE_BYTES_MAX} bytes of names and values");
+            self.report("env", format!("has {bytes} bytes"), &advice);
         }
     }
 

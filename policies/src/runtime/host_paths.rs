@@ -8,8 +8,10 @@ use super::syntax::{is_mountable, is_plain_absolute, may_be_shown};
 use super::{CacheRule, CacheSource, WithoutCache};
 use crate::raw::{RawCacheRule, RawRuntime, RawWithoutCache};
 
-/// The most host directories of one runtime, which is the launcher's limit.
-const MOUNTS_MAX: usize = 32;
+/// The most host directories, and the most caches, of one runtime. The launcher takes 32 of each; the
+/// program's own directory and the libraries of an environment are among them.
+const MOUNTS_MAX: usize = 31;
+const CACHES_MAX: usize = 31;
 
 /// The parent of every cache in the sandbox.
 const CACHES: &str = "/cache";
@@ -69,6 +71,14 @@ impl RuntimeCheck<'_, '_> {
 
     pub(super) fn caches(&mut self, forms: &Option<Vec<RawCacheRule>>) -> Vec<CacheRule> {
         let mut caches: Vec<CacheRule> = Vec::new();
+        let count = forms.as_ref().map_or(0, Vec::len);
+        if count > CACHES_MAX {
+            self.report(
+                "caches",
+                format!("has {count} entries"),
+                &format!("write {CACHES_MAX} or less"),
+            );
+        }
         for form in forms.iter().flatten() {
             let cache = self.cache(form);
             if caches.iter().any(|other| other.target == cache.target) {

@@ -21,8 +21,9 @@ use words::ShellWord;
 
 /// The maximum length of the command line in bytes.
 const LINE_BYTES_MAX: usize = 128 * 1024;
-/// The maximum number of words. The launcher takes 16,384; the runtime of a policy may add some.
-const WORDS_MAX: usize = 16_000;
+/// The maximum number of words. A message to the launcher has four bytes more for each word, and the
+/// variables of the run.
+const WORDS_MAX: usize = 8000;
 
 pub(crate) struct RequestCommand {
     pub(crate) argv: Vec<String>,

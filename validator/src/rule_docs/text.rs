@@ -97,15 +97,12 @@ pub(super) static TOO_LARGE: RuleDoc = RuleDoc {
     source: "docs/writing-requests.md",
     why: "A person reads a request before approving it. Data belongs in inputs, which have \
           digests.",
-    remedy: "Put data into an input file; the maximum is 256 KiB for a request, 128 KiB and 16,000 \
+    remedy: "Put data into an input file; the maximum is 256 KiB for a request, 128 KiB and 8,000 \
              words for its command, and 4 MiB for a result.",
     examples: &[
         rejected("a request of 300 KB", Prose("«words⏎ × 50000»")),
         rejected("a command of 131 KB", Command("python script.py /in/input.csv «x × 131072»")),
-        rejected(
-            "a command of 17,000 words",
-            Command("python script.py /in/input.csv «x  × 17000»"),
-        ),
+        rejected("a command of 9,000 words", Command("python script.py /in/input.csv «x  × 9000»")),
         accepted("a long text", Prose("«words⏎ × 5000»")),
         accepted("a long word", Command("python script.py /in/input.csv «x × 5000»")),
     ],
