@@ -8,7 +8,7 @@ use model::Sha256;
 use rustix::fs::{RenameFlags, fsync, renameat, renameat_with, syncfs};
 use rustix::io::Errno;
 
-use super::build_file::{BuildFacts, StatedBuild};
+use super::build_file::{BuildFacts, StatedBuild, TooManyNames};
 use super::directory::{BUILD_JSON, EnvironmentStore, NAMES, PUBLIC_FILE, directory_name};
 use super::draft::{ENVIRONMENT, EnvironmentDraft};
 use super::environment::{Environment, StoredDirectory};
@@ -118,7 +118,10 @@ impl EnvironmentStore {
         self.open_content(sha256)?;
         let stored = StoredDirectory::open(self, sha256)?;
         let mut build = stored.read_build()?;
-        if !build.add(stated) {
+        let is_new = build.add(stated).map_err(|_: TooManyNames| StoreError::TooManyNames {
+            path: stored.path.join(BUILD_JSON),
+        })?;
+        if !is_new {
             return Ok(());
         }
         let text = build.render();

@@ -11,7 +11,7 @@ use crate::name::{EnvironmentName, parse_digest};
 const FORMAT: &str = "toolexec-build 1";
 /// The number of other sources that are kept.
 const OTHER_SOURCES_MAX: usize = 16;
-/// The number of other names that are kept, so that the file stays small enough to be read.
+/// The most other names: the file stays small enough to be read.
 const OTHER_NAMES_MAX: usize = 512;
 
 /// The source of an environment.
@@ -55,6 +55,10 @@ pub(super) struct StatedBuild<'a> {
     /// Another store states the facts, and no digest covers them.
     pub(super) imported: bool,
 }
+
+/// An environment cannot get a further name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TooManyNames;
 
 /// The content of `build.json`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -116,13 +120,16 @@ impl StoredBuild {
     }
 
     /// Adds the name of a later build, and its source if this store built it. Returns whether
-    /// anything is new. The oldest of too many names or sources is dropped.
-    pub(super) fn add(&mut self, stated: StatedBuild<'_>) -> bool {
+    /// anything is new. The oldest of too many sources is dropped.
+    ///
+    /// # Errors
+    /// The environment has too many names. References to an earlier one must stay valid.
+    pub(super) fn add(&mut self, stated: StatedBuild<'_>) -> Result<bool, TooManyNames> {
         let BuildFacts { name, source, .. } = stated.facts;
         let is_named = self.facts.name == *name || self.other_names.contains(name);
         if !is_named {
             if self.other_names.len() >= OTHER_NAMES_MAX {
-                self.other_names.remove(0);
+                return Err(TooManyNames);
             }
             self.other_names.push(name.clone());
         }
@@ -134,7 +141,7 @@ impl StoredBuild {
             }
             self.other_sources.push(source.clone());
         }
-        !(is_named && has_source)
+        Ok(!(is_named && has_source))
     }
 
     pub(super) fn render(&self) -> String {
@@ -227,12 +234,14 @@ mod tests {
         let sha256 = Sha256::of(b"tree");
         let tree = TreeSummary { sha256, files: 0, directories: 0, links: 0, bytes: 0 };
         let mut build = StoredBuild::new(StatedBuild { facts: &named(0), imported: false }, &tree);
-        for number in 1..=OTHER_NAMES_MAX + 1 {
-            assert!(build.add(StatedBuild { facts: &named(number), imported: false }));
+        let mut add = |number| build.add(StatedBuild { facts: &named(number), imported: false });
+        for number in 1..=OTHER_NAMES_MAX {
+            assert_eq!(add(number), Ok(true));
         }
+        assert_eq!(add(OTHER_NAMES_MAX + 1), Err(TooManyNames));
+        assert_eq!(add(1), Ok(false), "it has this name");
         let read = StoredBuild::parse(build.render().as_bytes()).unwrap();
         assert_eq!(read, build);
         assert_eq!(read.other_names.len(), OTHER_NAMES_MAX);
-        assert_eq!(read.other_names[0], named(2).name, "the oldest is dropped");
     }
 }

@@ -39,6 +39,11 @@ pub enum StoreError {
         /// The lock file.
         path: PathBuf,
     },
+    /// An environment cannot get a further name.
+    TooManyNames {
+        /// The file with its names.
+        path: PathBuf,
+    },
     /// No environment of the store has this name or digest.
     Missing {
         /// The name, the reference or the digest.
@@ -135,6 +140,11 @@ impl fmt::Display for StoreError {
                 f,
                 "{0}: other users may write in it; help: run `chmod go-w {0}`, then verify each \
                  environment",
+                path.display()
+            ),
+            Self::TooManyNames { path } => write!(
+                f,
+                "{}: has 513 names, which is the maximum; help: build it under one of them",
                 path.display()
             ),
             Self::Locked { path } => write!(
