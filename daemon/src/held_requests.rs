@@ -1,5 +1,6 @@
 //! Requests that wait for an approval, a permission or an operator. A held request is decided again
-//! only after one of its inputs has changed; the passing of time alone must never start it.
+//! only after one of its inputs has changed, or a deadline has passed; the passing of time alone must
+//! never start it.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,8 @@ pub(crate) struct HeldRequests {
 
 struct HoldEntry {
     digest: DecisionDigest,
-    until: UtcTime,
+    /// The end of the hold, or of the permission request if that is earlier.
+    decide_at: UtcTime,
     /// Of the first look, so that touching the file does not extend the deadline.
     stamp: SubmissionStamp,
 }
@@ -45,7 +47,7 @@ pub(crate) struct SubmissionStamp {
 impl HeldRequests {
     /// Returns whether no input has changed and the deadline has not passed.
     pub(crate) fn is_unchanged(&self, name: &str, digest: DecisionDigest, now: UtcTime) -> bool {
-        self.entries.get(name).is_some_and(|it| it.digest == digest && now < it.until)
+        self.entries.get(name).is_some_and(|it| it.digest == digest && now < it.decide_at)
     }
 
     pub(crate) fn hold(
@@ -54,8 +56,8 @@ impl HeldRequests {
         waits: (DecisionDigest, UtcTime),
         dropped: SubmissionStamp,
     ) {
-        let (digest, until) = waits;
-        self.entries.insert(name.to_owned(), HoldEntry { digest, until, stamp: dropped });
+        let (digest, decide_at) = waits;
+        self.entries.insert(name.to_owned(), HoldEntry { digest, decide_at, stamp: dropped });
     }
 
     /// Returns the first known submission time of a held file, if the file still has this inode.

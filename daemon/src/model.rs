@@ -15,10 +15,12 @@ use spool::{LatestTime, PermissionStoreError, Shortage, SpoolError, io_text};
 
 use crate::metrics::model::MetricsSocketError;
 
-/// The state of a request's permission request: `Yes` if it is filed or not needed.
+/// The state of the permission request for a held request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PermissionFiled {
-    Yes,
+    NotNeeded,
+    /// It can be answered until this time.
+    Until(UtcTime),
     /// Filing failed; the next decision retries.
     NotYet,
 }

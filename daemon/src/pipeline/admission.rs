@@ -165,7 +165,7 @@ impl RequestContext<'_> {
         let is_requestable = |it: &Violation| it.code == Code::PermissionRequestable;
         match violations.iter().any(is_requestable) {
             true => self.host.file_permission_request(request),
-            false => PermissionFiled::Yes,
+            false => PermissionFiled::NotNeeded,
         }
     }
 

@@ -42,7 +42,7 @@ impl RequestContext<'_> {
         };
         if ordered.order == OperatorOrder::Hold && deadline.allows_hold(now) {
             self.host.spool.abandon(claimed);
-            return Ok(PipelineStep::Hold(vec![violation], PermissionFiled::Yes));
+            return Ok(PipelineStep::Hold(vec![violation], PermissionFiled::NotNeeded));
         }
         let all = warnings.iter().cloned().chain([violation]).collect();
         self.refuse(&request, claimed, all, &DecisionFacts::undecided()).map(PipelineStep::end)

@@ -69,13 +69,15 @@ impl EventLoop<'_, '_> {
         let &AssignedRequest { decision_digest: digest, stamp: dropped, until, .. } = in_flight;
         let known = self.held.release(name);
         // If the permission request was not filed, the next look retries.
-        let digest = match filed {
-            PermissionFiled::Yes => digest,
-            PermissionFiled::NotYet => held_requests::undecided_digest(),
+        let (digest, decide_at) = match filed {
+            PermissionFiled::NotNeeded => (digest, until),
+            // The permission request of another run may be shared, and close earlier.
+            PermissionFiled::Until(closes) => (digest, until.min(closes)),
+            PermissionFiled::NotYet => (held_requests::undecided_digest(), until),
         };
-        self.held.hold(name, (digest, until), dropped);
+        self.held.hold(name, (digest, decide_at), dropped);
         // An approval may have arrived meanwhile.
-        self.scan_wanted |= filed == PermissionFiled::Yes;
+        self.scan_wanted |= filed != PermissionFiled::NotYet;
         let entry = held_requests::public_entry(dropped.at, until, waits_for);
         held_requests::warn_if_failed(self.host.spool.publish_held(name, &entry));
         for one in waits_for.iter().filter(|_| !known) {

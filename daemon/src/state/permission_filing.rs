@@ -17,36 +17,37 @@ impl Daemon {
         // Waits for another request for a limited time, because that one does too.
         let thread = self.filing.lock().unwrap_or_else(PoisonError::into_inner);
         let why = match self.try_filing(&thread, request) {
-            Ok(true) => return PermissionFiled::Yes,
-            Ok(false) => {
+            Ok(PermissionFiled::NotYet) => {
                 "drafts/ does not answer; help: end the program that writes there".to_owned()
             }
+            Ok(filed) => return filed,
             Err(error) => error.to_string(),
         };
         tracing::warn!("{}: the permission request was not filed: {why}", request.id());
         PermissionFiled::NotYet
     }
 
-    /// Returns false if `drafts/` does not answer.
+    /// Returns [`PermissionFiled::NotYet`] if `drafts/` does not answer.
     fn try_filing(
         &self,
         thread: &FilingThread,
         request: &Request,
-    ) -> Result<bool, PermissionStoreError> {
+    ) -> Result<PermissionFiled, PermissionStoreError> {
         let open = match &mut *self.permissions() {
             Some(permissions) => permissions.open_filing(request)?,
-            None => return Ok(true),
+            None => return Ok(PermissionFiled::NotNeeded),
         };
         if let Some(open) = open.clone() {
+            let closes = open.expires();
             match thread.run(move || open.has_files(), drop) {
-                Some(true) => return Ok(true),
+                Some(true) => return Ok(PermissionFiled::Until(closes)),
                 Some(false) => {}
-                None => return Ok(false),
+                None => return Ok(PermissionFiled::NotYet),
             }
         }
         // Otherwise each look would add a permission request to the trail, and withdraw it.
         if thread.is_busy() {
-            return Ok(false);
+            return Ok(PermissionFiled::NotYet);
         }
         self.file_anew(thread, request, open.as_ref())
     }
@@ -56,13 +57,16 @@ impl Daemon {
         thread: &FilingThread,
         request: &Request,
         gone: Option<&OpenFiling>,
-    ) -> Result<bool, PermissionStoreError> {
+    ) -> Result<PermissionFiled, PermissionStoreError> {
         let step = match &mut *self.permissions() {
             Some(permissions) => permissions.begin_filing(request, gone)?,
             None => None,
         };
-        let Some(FilingStep::Unwritten(filing)) = step else { return Ok(true) };
-        let filing = Arc::new(filing);
+        let filing = match step {
+            None => return Ok(PermissionFiled::NotNeeded),
+            Some(FilingStep::Open(open)) => return Ok(PermissionFiled::Until(open.expires())),
+            Some(FilingStep::Unwritten(filing)) => Arc::new(filing),
+        };
         let (files, late_files) = (Arc::clone(&filing), Arc::clone(&filing));
         let late = move |written: Result<(), PermissionStoreError>| {
             // It was withdrawn meanwhile.
@@ -76,12 +80,13 @@ impl Daemon {
                 let (id, question) = (request.id(), path.display());
                 tracing::info!(%question, "{id}: permission requested");
             }
-            return Ok(true);
+            return Ok(PermissionFiled::Until(filing.expires()));
         }
         // It cannot be answered without its files.
         if let Some(permissions) = &mut *self.permissions() {
             permissions.withdraw_filing(&filing)?;
         }
-        written.map_or(Ok(false), |failed| failed.map(|()| false))
+        written
+            .map_or(Ok(PermissionFiled::NotYet), |failed| failed.map(|()| PermissionFiled::NotYet))
     }
 }

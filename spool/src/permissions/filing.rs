@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use model::UtcTime;
 use policies::permissions::{
     FiledRequest, OpenPermissionRequest, OperationContext, PermissionCalls, PermissionChange,
     PermissionRequestFile, PermissionSource, RequestPlan,
@@ -28,6 +29,12 @@ impl OpenFiling {
     pub fn has_files(&self) -> bool {
         drafts::all_exist(&self.paths)
     }
+
+    /// Returns the first second in which it can no longer be answered.
+    #[must_use]
+    pub fn expires(&self) -> UtcTime {
+        self.ask.expires
+    }
 }
 
 /// A permission request that is in the trail, and whose files are not written yet.
@@ -43,6 +50,12 @@ impl UnwrittenFiling {
     #[must_use]
     pub fn paths(&self) -> &[PathBuf] {
         &self.open.paths
+    }
+
+    /// Returns the first second in which it can no longer be answered.
+    #[must_use]
+    pub fn expires(&self) -> UtcTime {
+        self.open.expires()
     }
 
     /// Writes the files. Uses the drafts directory.
