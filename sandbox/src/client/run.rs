@@ -27,7 +27,10 @@ const SILENCE_TIME_MAX: Duration = Duration::from_secs(10);
 pub(super) const QUIET_TIME_MAX: Duration = Duration::from_millis(1500);
 /// The most time that streams and files may take after the launcher's final message.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
-/// The launcher needs so long to end a collector whose time is over.
+/// The most time that they may take after the run was cancelled. The service manager waits only
+/// little longer for a daemon that stops.
+const CANCELLED_DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+/// The time that the launcher needs to end a collector whose time is over.
 const COLLECTOR_END_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A running tool.
@@ -97,7 +100,7 @@ impl RunningSandbox {
                 break;
             }
             // None should escape, but an escaped process could keep a pipe open for ever.
-            if Instant::now() >= deadline.unwrap_or(lost_at) {
+            if Instant::now() >= self.drain_end(deadline).unwrap_or(lost_at) {
                 break;
             }
             if open(control) && self.is_overdue(begun, heard) {
@@ -140,6 +143,16 @@ impl RunningSandbox {
         let compares = evidence == SourceState::Open && self.collection.has_work();
         let comparing = self.collect_time_max.saturating_add(COLLECTOR_END_TIME_MAX);
         Instant::now() + if compares { comparing } else { DRAIN_TIME_MAX }
+    }
+
+    /// Returns the end of the drain period, which a cancellation shortens.
+    fn drain_end(&self, deadline: Option<Instant>) -> Option<Instant> {
+        match self.kill_requested {
+            Some((KillReason::Cancelled, at)) => {
+                deadline.map(|deadline| deadline.min(at + CANCELLED_DRAIN_TIME_MAX))
+            }
+            _ => deadline,
+        }
     }
 
     fn receive_from_launcher(
