@@ -7,8 +7,8 @@ use crate::accelerator::GuestAccelerator;
 use crate::outcome::{GuestHalt, GuestOutcome};
 use crate::protocol::GuestToolUsage;
 
-/// An honest guest lists as many objects at most.
-const LEFT_OUT_LISTED_MAX: usize = 100;
+/// The most objects that a report lists. Their names fit into its 2 MiB.
+pub(crate) const LEFT_OUT_MAX: usize = 1000;
 
 /// An object of `/out` that the guest did not archive, or the wrapper did not keep.
 #[derive(Clone, Debug, Serialize)]
@@ -110,7 +110,7 @@ impl MachineReport {
     /// Counts an object that is not kept, and lists the first of them.
     pub(crate) fn leave_out(&mut self, object: LeftOutFile) {
         self.left_out_count = self.left_out_count.saturating_add(1);
-        if self.left_out.len() < LEFT_OUT_LISTED_MAX {
+        if self.left_out.len() < LEFT_OUT_MAX {
             self.left_out.push(object);
         }
     }

@@ -67,7 +67,7 @@ pub struct GuestReport {
     pub oom_kills: u64,
     /// `/out` was full in the guest.
     pub out_full: bool,
-    /// Objects of `/out` that the guest did not archive, from the first.
+    /// Objects of `/out` that the guest did not archive, or the wrapper did not keep, from the first.
     pub left_out: Vec<(String, RejectReason)>,
     /// The number of these objects.
     pub left_out_count: u64,

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 use super::plan::MachineLimits;
 use crate::outcome::{GuestHalt, GuestOutcome};
 use crate::protocol::{GuestMessage, GuestToolEnd, MessageStream, StatusFault};
-use crate::report::{LeftOutFile, MachineReport};
+use crate::report::{LEFT_OUT_MAX, LeftOutFile, MachineReport};
 
 const BUFFER_BYTES: usize = 16 * 1024;
-/// An honest guest names fewer.
-const LEFT_OUT_MAX: usize = 1000;
 
 /// The reason why no message arrived.
 enum MessageGap {
