@@ -24,19 +24,15 @@ pub(super) struct NewSignature {
 }
 
 impl NewSignature {
-    /// Writes the signature only if the file still contains the bytes that were shown. After an error
-    /// the document is as it was.
+    /// Writes the signature only if the file still contains the bytes that were shown. If the
+    /// signature cannot be written, restores the document.
     pub(super) fn place(&self, shown: ShownFile<'_>) -> Result<(), SpoolError> {
-        self.write(shown).inspect_err(|_| self.restore(shown))
-    }
-
-    fn write(&self, shown: ShownFile<'_>) -> Result<(), SpoolError> {
         if self.filled.is_empty() {
             check_unchanged(shown.path, shown.original)?;
         } else {
             replace_unchanged(shown.path, shown.original, shown.bytes)?;
         }
-        write_new_file(&self.target.path, &self.file)
+        write_new_file(&self.target.path, &self.file).inspect_err(|_| self.restore(shown))
     }
 
     /// Removes the signature and restores the document. What cannot be undone is reported.
