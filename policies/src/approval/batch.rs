@@ -54,10 +54,12 @@ impl fmt::Display for BatchError {
                 write!(f, "line {line} of the batch is not `<sha256>  <request_id>.md`")
             }
             Self::Count(count) => {
-                write!(f, "the batch has {count} requests, not 1 to {BATCH_REQUESTS_MAX}")
+                let help = format!("approve 1 to {BATCH_REQUESTS_MAX} at once");
+                write!(f, "the batch has {count} requests; help: {help}")
             }
             Self::TooLong { bytes } => {
-                write!(f, "the list of the batch has {bytes} bytes, more than {LIST_BYTES_MAX}")
+                let what = format!("more than {LIST_BYTES_MAX}; help: approve fewer at once");
+                write!(f, "the list of the batch has {bytes} bytes, {what}")
             }
             Self::Duplicate(id) => write!(f, "the batch has {id} twice"),
             Self::NotListed(id) => write!(f, "the batch does not have {id} with these bytes"),
@@ -198,7 +200,7 @@ mod tests {
             (0..count).map(row).collect::<Vec<(Sha256, RequestId)>>()
         };
         let list = BatchList::new(longest(90)).unwrap();
-        // An approver could sign it before the limit was lower.
+        // An approver could sign it before the limit was lowered.
         let text = BatchList { rows: longest(BATCH_REQUESTS_MAX) }.text();
         assert_eq!(BatchList::parse(text.as_bytes()).unwrap().rows.len(), BATCH_REQUESTS_MAX);
         let too_long = BatchError::TooLong { bytes: text.len() };

@@ -144,12 +144,9 @@ fn list_of(cases: &[ReviewData]) -> Result<BatchList, String> {
         Ok((Sha256::of(&case.bytes), preview.request().id().clone()))
     };
     let rows = cases.iter().map(row).collect::<Result<Vec<_>, String>>()?;
-    BatchList::new(rows).map_err(|error| {
-        let help = match error {
-            BatchError::Count(_) | BatchError::TooLong { .. } => "approve fewer at once",
-            _ => "name each request once",
-        };
-        format!("{error}; help: {help}")
+    BatchList::new(rows).map_err(|error| match error {
+        BatchError::Duplicate(_) => format!("{error}; help: name each request once"),
+        error => error.to_string(),
     })
 }
 
