@@ -205,8 +205,10 @@ fn caches_of(
 
 /// Returns the command that builds a cache. `None` for a path that it does not build.
 fn cache_remedy(runtime: &RuntimeRule, source: &Path) -> Option<String> {
-    let language = runtime.language().as_str();
-    let parent = source.parent().filter(|_| source.ends_with(language))?;
+    let language = runtime.language();
+    let is_built = language.runtime().needs_cache;
+    let language = language.as_str();
+    let parent = source.parent().filter(|_| is_built && source.ends_with(language))?;
     Some(format!("run `toolexec doctor --build-cache {language} --cache-dir {}`", parent.display()))
 }
 
@@ -231,6 +233,8 @@ mod tests {
         let remedy = "run `toolexec doctor --build-cache ts --cache-dir /srv/caches`";
         assert_eq!(cache_remedy(ts, Path::new("/srv/caches/ts")).as_deref(), Some(remedy));
         assert_eq!(cache_remedy(ts, Path::new("/srv/caches/loader")), None);
+        let python = policy.runtimes().find(|runtime| runtime.name() == "python").unwrap();
+        assert_eq!(cache_remedy(python, Path::new("/srv/caches/python")), None);
     }
 
     #[test]
