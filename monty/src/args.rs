@@ -8,7 +8,7 @@ use toolexec_monty::{InterpreterLimits, ScriptDirectories};
 const LONG: &str = "\
 Run Python code with monty, the interpreter of the monty backend.
 
-toolexecd starts this program inside a sandbox; `toolexec lint` starts `check` outside one. It supports a subset of Python; see docs/monty.md.";
+toolexecd starts this program inside a sandbox; `toolexec lint` starts `check` outside one. Monty supports a subset of Python; see docs/monty.md.";
 
 const AFTER: &str = "\
 Exit status: 0 success; 1 the code raised an exception, reached a limit or does not compile; \

@@ -37,7 +37,7 @@ the same digest. The kind is detected by the name:
 The programs run with your rights and the network, without scripts of packages. Of your environment
 they get only PATH, proxies, certificates, and the index or registry with its cache.
 A signed record states source, installer, times and digest. A record that verifies stays, unless
---sign-key names another key.
+--sign-key is given.
 Exit status: 0 stored; 1 a program failed; 2 the source was refused; 3 a program is missing, or a
 usage or internal error. With --format json, stdout is one object: that of `toolexec env list`.")]
 pub(crate) struct EnvironmentBuildCommand {
