@@ -12,6 +12,7 @@ use super::reading::open;
 use super::recorded_outcome::{RecordedOutcome, recorded_outcome};
 use super::server_state::ServerState;
 use super::untrusted_markers::UntrustedMarkers;
+use crate::commands::inspect::results::never_ran;
 use crate::failure::Failure;
 
 model::closed_set! {
@@ -115,11 +116,11 @@ pub(super) fn request_state(
     let mut held = held_requests(state.spool());
     let file = format!("{id}.md");
     let recorded = recorded_outcome(state, id)?;
-    // A refused request may be fixed and submitted again. Its old record is then not the end of it.
+    // A request that never ran may be submitted again. Its old record is then not the end of it.
     let is_pending = in_flight.contains_key(id.as_str())
         || held.contains_key(&file)
         || waiting.iter().any(|one| one.file == file);
-    if let Some(recorded) = recorded.filter(|it| it.outcome != "refused" || !is_pending) {
+    if let Some(recorded) = recorded.filter(|it| !never_ran(&it.outcome) || !is_pending) {
         return Ok(McpRequestState::Recorded(recorded));
     }
     if let Some(running) = in_flight.remove(id.as_str()) {

@@ -373,6 +373,14 @@ fn wait_ends_with_the_record_and_its_outcome() {
     // It ran once, and was refused when it was submitted again.
     hand.publish("20260209-161040Z", "TR-20260209-160500Z-x", "refused");
     hand.run_command(&["wait", "TR-20260209-160500Z-x"]).assert_code(0);
+    // Its sandbox could not be made, and it ran when it was submitted again.
+    let id = "TR-20260209-160504Z-x";
+    hand.publish("20260209-161041Z", id, "setup_error");
+    hand.publish("20260209-161042Z", id, "ok");
+    hand.run_command(&["wait", id]).assert_code(0);
+    let standing = hand.run_command(&["wait", "SA-20260209-160501Z-means"]);
+    standing.assert_code(3);
+    standing.assert_stderr(&["a standing approval has no record", "toolexec standing list"]);
     let both = hand.run_command(&["wait", "160500Z-x", "160501Z-x"]);
     both.assert_code(1);
     assert_eq!(both.stdout.lines().count(), 2);
@@ -393,7 +401,12 @@ fn wait_ends_with_the_record_and_its_outcome() {
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     fs::remove_dir_all(hidden).unwrap();
 
-    // Refused before, fixed and submitted again: the old record does not end the wait.
+    // Submitted again: the old record does not end the wait.
+    let unmade = hand.publish("20260209-161029Z", A, "setup_error");
+    hand.submit_request(A);
+    let output = hand.run_command(&["wait", A, "--timeout", "1"]);
+    assert!(output.stdout.contains("has no record yet"), "{output:#?}");
+    fs::remove_dir_all(unmade).unwrap();
     let refused = hand.publish("20260209-161030Z", A, "refused");
     hand.submit_request(A);
     hand.run_command(&["wait", A, "--timeout", "1"]).assert_code(3);

@@ -48,9 +48,15 @@ pub(crate) fn records_among(
     mine.map(|name| PublishedResult::at(place.join("results").join(name))).collect()
 }
 
+/// Returns whether a request without a run has this outcome. It may be submitted again.
+pub(crate) fn never_ran(outcome: &str) -> bool {
+    matches!(outcome, "refused" | "setup_error")
+}
+
 /// Returns the record of a request's outcome: that of its run, else the last one.
 pub(crate) fn final_record(mut records: Vec<PublishedResult>) -> Option<PublishedResult> {
-    let ran = records.iter().position(|one| !matches!(one.as_str(), "refused" | "unreadable"));
+    let is_of_run = |outcome: &str| !never_ran(outcome) && outcome != "unreadable";
+    let ran = records.iter().position(|one| is_of_run(one.as_str()));
     match ran {
         Some(at) => Some(records.swap_remove(at)),
         None => records.pop(),

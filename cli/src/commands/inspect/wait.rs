@@ -17,7 +17,9 @@ use super::fleet_wait;
 use super::place::PlaceOptions;
 use super::reason;
 use super::resolve_id::{ResolvedId, resolve};
-use super::results::{PublishedResult, exit_code_of, final_record, records_among, result_names};
+use super::results::{
+    PublishedResult, exit_code_of, final_record, never_ran, records_among, result_names,
+};
 use super::rows::queue;
 use crate::args::{FleetOption, Format};
 use crate::clock;
@@ -33,8 +35,8 @@ use crate::output::progress::{self, OutputFollower, ProgressLine, ProgressThread
 Example: toolexec wait TR-20260209-160501Z-python-stats --timeout 600
          toolexec wait TR-20260209-160501Z-python-stats --fleet postgres://alice@db/toolexec
 
-Waits until each request has its record. If a request has several records (it was submitted again
-and refused), the record of its run counts. Prints a line for each request as it ends. Nothing is
+Waits until each request has its record. If a request has several records (it was submitted
+again), the record of its run counts. Prints a line for each request as it ends. Nothing is
 verified. If stderr is a terminal, it shows the progress. --follow adds the output of the named
 request's tool, on stderr, each line escaped and prefixed with `| ` (stdout) or `! ` (stderr).
 With --fleet, each id must be complete; a request also ends when its host is declared lost.
@@ -65,6 +67,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Under load every file causes a hint. One read handles those of this period.
 const REST: Duration = Duration::from_millis(50);
 
+/// The ids of standing approvals begin so.
+const STANDING_PREFIX: &str = "SA-";
+
 enum WaitEnd {
     Record(PublishedResult),
     NoSuch,
@@ -83,6 +88,13 @@ pub(in crate::commands) fn wait(args: &WaitCommand) -> Result<ExitCode, Failure>
     let mut worst = 0;
     let mut waiting = Vec::new();
     let first = queue(&place, &DaemonView::of(&place));
+    if let Some(id) = args.ids.iter().find(|id| id.starts_with(STANDING_PREFIX)) {
+        let help = "see `toolexec standing list`";
+        let id = escape_line(id);
+        return Err(Failure::Message(format!(
+            "{id}: a standing approval has no record; help: {help}"
+        )));
+    }
     for typed in &args.ids {
         match resolve(&place, &first, typed)? {
             ResolvedId::Request(id) => waiting.push(id),
@@ -210,7 +222,7 @@ impl SubmittedFile {
         }
     }
 
-    /// The file of a refused request that could not be removed is older than the record.
+    /// The file of a recorded request that could not be removed is older than the record.
     fn is_newer_than(&self, record: &PublishedResult) -> bool {
         let made =
             record.summary.as_ref().and_then(|summary| summary.created_utc.parse::<UtcTime>().ok());
@@ -240,9 +252,9 @@ fn check_ends(
     };
     let end =
         |id: &str, original: &SubmittedFile| match final_record(records_among(place, &names, id)) {
-            // A fixed request may be submitted again. The old record is then not its end.
+            // It may be submitted again. The old record is then not its end.
             Some(record)
-                if record.as_str() == "refused"
+                if never_ran(record.as_str())
                     && (original.is_newer_than(&record) || is_reported(id)) =>
             {
                 None
