@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, FileType};
 use std::io::Read;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -19,6 +19,17 @@ pub(crate) fn named_directory(option: &str, path: &Path) -> Result<PathBuf, Fail
         true => Ok(real),
         false => Err(Failure::Message(format!("{shown}: not a directory; help: name a directory"))),
     }
+}
+
+/// Checks that a directory belongs to the caller. Files of another user would permanently obstruct
+/// its owner.
+pub(crate) fn require_owner(directory: &Path) -> Result<(), Failure> {
+    let owner = fs::metadata(directory).map_err(Failure::io(directory))?.uid();
+    if owner == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    let shown = directory.display();
+    Err(Failure::Message(format!("{shown}: owned by uid {owner}; help: run this as that user")))
 }
 
 /// Opens a regular file without blocking. A FIFO is refused: it might never end.

@@ -32,13 +32,15 @@ fn remove(host: &Daemon, orders: &StopState, keep: &RetentionPolicy) {
                 Err(error) => return tracing::error!("nothing expired is deleted: {error}"),
             };
         let mut removed = Vec::new();
+        let mut failed = removal.unfinished;
         for (going, gone) in removal.outcomes {
             match gone {
                 RemovalOutcome::Removed => removed.push(going),
-                RemovalOutcome::Failed(error) => {
-                    tracing::warn!("not deleted, and tried again later: {error}")
-                }
+                RemovalOutcome::Failed(error) => failed.push(error),
             }
+        }
+        for error in failed {
+            tracing::warn!("not deleted, and tried again later: {error}");
         }
         for &kind in RetentionKind::ALL {
             log_removals(kind, &removed);

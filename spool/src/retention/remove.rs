@@ -10,7 +10,7 @@ use model::{Sha256Stream, UtcTime};
 use super::marks::mark;
 use super::scan::each_name;
 use super::{ExpiredEntry, HIDDEN_PREFIX, RetentionKind, RetentionPolicy};
-use crate::beneath::{remove_tree, try_remove_tree};
+use crate::beneath::try_remove_tree;
 use crate::error::SpoolError;
 use crate::failpoint::{Failpoint, reach};
 use crate::paths::Spool;
@@ -33,6 +33,9 @@ pub enum RemovalOutcome {
 pub struct RemovalRound {
     /// The expired entries, the oldest of each kind first.
     pub outcomes: Vec<(ExpiredEntry, RemovalOutcome)>,
+    /// The errors at entries of earlier rounds, which have their hidden names. The next round tries
+    /// them again.
+    pub unfinished: Vec<SpoolError>,
     /// True if another round may find more.
     pub may_have_more: bool,
 }
@@ -49,7 +52,7 @@ impl Spool {
         most: usize,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<RemovalRound, SpoolError> {
-        self.finish_removals()?;
+        let unfinished = self.finish_removals()?;
         let mut going = self.expired_entries(keep, now, most)?;
         let is_full = RetentionKind::ALL
             .iter()
@@ -57,20 +60,18 @@ impl Spool {
         let mut gone = Vec::new();
         while !going.is_empty() && !is_stopped() {
             let batch: Vec<ExpiredEntry> = going.drain(..going.len().min(BATCH)).collect();
-            self.mark(&batch, now)?;
+            self.mark_durably(&batch, now)?;
             for one in batch {
                 let removed = remove(&one);
                 gone.push((one, removed));
             }
         }
-        Ok(RemovalRound { outcomes: gone, may_have_more: is_full })
+        Ok(RemovalRound { outcomes: gone, unfinished, may_have_more: is_full })
     }
 
-    /// Removes the hidden entries of an interrupted round.
-    ///
-    /// # Errors
-    /// A directory cannot be read.
-    pub fn finish_removals(&self) -> Result<(), SpoolError> {
+    /// Removes the hidden entries of earlier rounds. Returns the errors at those that stay.
+    fn finish_removals(&self) -> Result<Vec<SpoolError>, SpoolError> {
+        let mut unfinished = Vec::new();
         for &kind in RetentionKind::ALL {
             let directory = kind.directory(self.paths());
             let mut hidden: Vec<PathBuf> = Vec::new();
@@ -81,10 +82,23 @@ impl Spool {
                 Ok(())
             })?;
             for path in hidden {
-                remove_tree(&path);
+                if let Err(error) = try_remove_tree(&path) {
+                    unfinished.push(SpoolError::io(&path, "remove")(error));
+                }
             }
         }
-        Ok(())
+        Ok(unfinished)
+    }
+
+    /// Marks the entries. On a full disk, which this round relieves, the marks use the reserve.
+    fn mark_durably(&self, batch: &[ExpiredEntry], now: UtcTime) -> Result<(), SpoolError> {
+        match self.mark(batch, now) {
+            Err(error) if error.is_full() => {
+                let _reserve = self.use_reserve();
+                self.mark(batch, now)
+            }
+            marked => marked,
+        }
     }
 
     fn mark(&self, batch: &[ExpiredEntry], now: UtcTime) -> Result<(), SpoolError> {

@@ -16,7 +16,7 @@ use spool::retention::{
 };
 use spool::{Spool, SpoolError, SpoolPaths};
 
-use crate::args::files::named_directory;
+use crate::args::files::{named_directory, require_owner};
 use crate::args::{Format, StateOption};
 use crate::clock::now;
 use crate::failure::Failure;
@@ -108,10 +108,12 @@ struct RemovalRow {
 pub(in crate::commands) fn gc(args: &GcCommand) -> Result<ExitCode, Failure> {
     let (places, keep) = places_and_keep(args)?;
     require_state(&places)?;
+    let mut unfinished = Vec::new();
     let rows: Vec<RemovalRow> = if args.dry_run {
         let going = dry_run(&places, &keep, now())?;
         going.into_iter().map(|going| RemovalRow { going, left: None }).collect()
     } else {
+        require_owner(&places.state)?;
         // Held to the end: no request is claimed or recorded meanwhile.
         let spool = Spool::open_for_daemon(&places)?;
         let removal = spool.remove_expired(&keep, now(), usize::MAX, &|| false)?;
@@ -119,17 +121,18 @@ pub(in crate::commands) fn gc(args: &GcCommand) -> Result<ExitCode, Failure> {
             RemovalOutcome::Removed => RemovalRow { going, left: None },
             RemovalOutcome::Failed(error) => RemovalRow { going, left: Some(error) },
         };
+        unfinished = removal.unfinished;
         removal.outcomes.into_iter().map(row).collect()
     };
     match args.format {
         Format::Human => print_report(args, &places, &keep, &rows)?,
         Format::Json => output::line(as_json(args, &rows))?,
     }
-    for error in rows.iter().filter_map(|row| row.left.as_ref()) {
+    unfinished.extend(rows.into_iter().filter_map(|row| row.left));
+    for error in &unfinished {
         output::note(format_args!("left for the next time: {error}"));
     }
-    let is_left = rows.iter().any(|row| row.left.is_some());
-    Ok(ExitCode::from(if is_left { 3 } else { 0 }))
+    Ok(ExitCode::from(if unfinished.is_empty() { 0 } else { 3 }))
 }
 
 fn places_and_keep(args: &GcCommand) -> Result<(SpoolPaths, RetentionPolicy), Failure> {

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,6 +17,7 @@ use records::{
 use serde_json::json;
 use spool::{Spool, SpoolError, SpoolPaths};
 
+use crate::args::files::require_owner;
 use crate::args::{Format, StateOption};
 use crate::clock::now;
 use crate::failure::Failure;
@@ -304,15 +304,10 @@ fn rotate(args: &KeysRotateCommand) -> Result<(), Failure> {
 
 /// Files of another user would permanently obstruct the owner.
 fn require_own(directory: &Path) -> Result<(), Failure> {
-    let owner = match fs::metadata(directory) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(directory)),
-        found => found.map_err(Failure::io(directory))?.uid(),
-    };
-    if owner == rustix::process::geteuid().as_raw() {
-        return Ok(());
+    match fs::metadata(directory) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(missing(directory)),
+        _ => require_owner(directory),
     }
-    let shown = directory.display();
-    Err(Failure::Message(format!("{shown}: belongs to uid {owner}; help: run this as that user")))
 }
 
 const MAKE: &str = "run `toolexec keys init` with the same --state or --config";

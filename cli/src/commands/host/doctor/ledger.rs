@@ -2,21 +2,17 @@
 //! must never change a good ledger, nor leave files that the daemon's user cannot write.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 
 use spool::{LedgerOrder, RunFacts, SpoolPaths, check_ledger, rebuild_ledger};
 
+use crate::args::files::require_owner;
 use crate::clock::now;
 use crate::failure::Failure;
 use crate::output;
 
 pub(super) fn rebuild(places: &SpoolPaths) -> Result<(), Failure> {
     let state = &places.state;
-    let owner = fs::metadata(state).map_err(Failure::io(state))?.uid();
-    if owner != rustix::process::geteuid().as_raw() {
-        let why = format!("{}: owned by uid {owner}; help: run this as that user", state.display());
-        return Err(Failure::Message(why));
-    }
+    require_owner(state)?;
     let ledger = state.join("ledger");
     if check_ledger(places, &mut daemon::was_begun).is_ok() {
         output::note(format_args!("{}: valid; nothing to rebuild", ledger.display()));

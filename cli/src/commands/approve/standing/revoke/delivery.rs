@@ -1,8 +1,6 @@
 //! Delivers a signed rejection: to the spool of a daemon, or to the state of embedded runs. It must
 //! never open the state of a daemon.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::escape_line;
@@ -13,7 +11,7 @@ use spool::{
 use validator::StandingApproval;
 
 use crate::args::SigningOptions;
-use crate::args::files::named_directory;
+use crate::args::files::{named_directory, require_owner};
 use crate::clock;
 use crate::commands::approve::signing::SignatureTarget;
 use crate::commands::approve::standing::error::StandingCommandError;
@@ -89,10 +87,5 @@ fn check_embedded(state: &Path) -> Result<(), Failure> {
         let why = format!("{shown}: not the state of embedded runs; help: {help}");
         return Err(Failure::Message(why));
     }
-    let owner = fs::metadata(state).map_err(Failure::io(state))?.uid();
-    if owner != rustix::process::geteuid().as_raw() {
-        let why = format!("{shown}: owned by uid {owner}; help: run this as that user");
-        return Err(Failure::Message(why));
-    }
-    Ok(())
+    require_owner(state)
 }

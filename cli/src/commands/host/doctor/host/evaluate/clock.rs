@@ -36,7 +36,7 @@ fn newest_result(host: &HostReadings) -> DoctorFinding {
     let ClockReading { now, newest, .. } = &host.clock;
     let set = match commands::start_after_clock_change(host) {
         Some(start) => {
-            format!("set the clock; if it was set back on purpose, start once with `{start}`")
+            format!("set the clock; if it was set back on purpose, start with `{start}`")
         }
         None => "set the clock, for example with `timedatectl set-ntp true`".to_owned(),
     };
