@@ -28,6 +28,8 @@ pub(super) struct DraftWatch {
     known: BTreeMap<String, (DraftVersion, Option<EventFacts>)>,
     /// The last look left drafts unread.
     is_partial: bool,
+    /// Some of them because it had read enough.
+    has_more: bool,
 }
 
 impl DraftWatch {
@@ -36,7 +38,7 @@ impl DraftWatch {
     /// # Errors
     /// `drafts/` cannot be listed.
     pub(super) fn look(&mut self, place: &Path, with_text: bool, now: UtcTime) -> io::Result<()> {
-        self.is_partial = false;
+        (self.is_partial, self.has_more) = (false, false);
         let mut before = std::mem::take(&mut self.known);
         let Some(directory) = open(&place.join("drafts"))? else { return Ok(()) };
         let mut left = READ_MAX;
@@ -46,6 +48,7 @@ impl DraftWatch {
                 self.known.insert(name, known);
             } else if left == 0 || may_be_unfinished(&version, now) {
                 self.is_partial = true;
+                self.has_more |= left == 0;
             } else {
                 left -= 1;
                 let facts = read_facts(&directory, &name, with_text, now);
@@ -62,6 +65,11 @@ impl DraftWatch {
 
     pub(super) fn is_partial(&self) -> bool {
         self.is_partial
+    }
+
+    /// Returns whether another look reads more at once.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
     }
 }
 

@@ -61,14 +61,15 @@ impl Notifier {
     }
 
     /// Announces all events of the present, with one attempt each, until the first one fails or the
-    /// limit of posts is reached. Returns whether all were delivered.
+    /// limit of posts is reached. Returns whether all directories were read, and all was delivered.
     pub(super) fn announce_once(&mut self) -> bool {
         loop {
             self.look();
             self.post_due(usize::MAX);
-            let queue = &self.progress.queue;
-            if queue.len() > 0 || !self.progress.has_more_results {
-                return queue.len() == 0 && self.progress.lost == 0;
+            let NotifyProgress { queue, problems, lost, has_more_results, .. } = &self.progress;
+            let has_more = *has_more_results || self.reader.has_more_drafts();
+            if queue.len() > 0 || !has_more {
+                return queue.len() == 0 && *lost == 0 && problems.is_empty();
             }
         }
     }

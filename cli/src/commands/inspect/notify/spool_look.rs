@@ -40,6 +40,11 @@ impl SpoolReader {
         Self { place: place.to_owned(), kinds, with_text, drafts: DraftWatch::default() }
     }
 
+    /// Returns whether another look reads more drafts at once.
+    pub(super) fn has_more_drafts(&self) -> bool {
+        self.drafts.has_more()
+    }
+
     /// Returns whether the last look left drafts for the next one.
     pub(super) fn is_partial(&self) -> bool {
         self.drafts.is_partial()
