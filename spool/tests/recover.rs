@@ -16,6 +16,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 use model::{ClaimId, ResultId};
 use spool::state::IllegalState;
@@ -267,6 +268,33 @@ fn fsck_of_a_fresh_spool_finds_nothing_and_sees_the_daemon() {
         spool::check_spool(&scene.places, &mut |_| true).daemon,
         spool::DaemonPresence::Absent
     );
+}
+
+#[test]
+fn a_long_run_is_no_finding() {
+    let scene = RecoveryScene::new();
+    let spool = scene.open();
+    let file = scene.at("approved").join(format!("{ID}.md"));
+    fs::write(&file, "").unwrap();
+    let old = SystemTime::now() - Duration::from_secs(3600);
+    fs::File::open(&file).unwrap().set_modified(old).unwrap();
+    let stale = || {
+        let seen = spool::check_spool(&scene.places, &mut |_| true);
+        let is_stale =
+            |it: &spool::SpoolFinding| matches!(it.problem, SpoolProblem::StaleRequest { .. });
+        seen.findings.iter().any(is_stale)
+    };
+    assert!(stale());
+    let running = format!(
+        "{{\"request_id\":\"{ID}\",\"since_utc\":\"2026-02-09T16:05:01Z\",\"step\":\"running\",\
+         \"step_since_utc\":\"2026-02-09T16:05:02Z\",\"time_sec_max\":60,\
+         \"memory_bytes_max\":1,\"submitter\":\"alice\"}}"
+    );
+    fs::create_dir_all(scene.at("public/running")).unwrap();
+    fs::write(scene.at(&format!("public/running/{ID}.json")), running).unwrap();
+    assert!(!stale());
+    drop(spool);
+    assert!(stale(), "no daemon runs it");
 }
 
 #[test]

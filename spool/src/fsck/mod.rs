@@ -6,6 +6,7 @@ mod known_runs;
 mod locks;
 mod model;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -254,6 +255,7 @@ impl SpoolCheck<'_> {
     fn check_waiting(&mut self) {
         let approved = self.places.spool.join("approved");
         let held = crate::public::held_requests(&self.places.spool);
+        let expected = self.expected_requests();
         for name in self.names(&approved) {
             if name.starts_with('.') || !name.to_ascii_lowercase().ends_with(".md") {
                 continue;
@@ -261,7 +263,8 @@ impl SpoolCheck<'_> {
             self.report.waiting += 1;
             let path = approved.join(&name);
             let Ok(age) = age_of(&path) else { continue };
-            if age >= WAITING_AGE_MIN && !held.contains_key(&name) {
+            let is_known = held.contains_key(&name) || expected.contains(&name);
+            if age >= WAITING_AGE_MIN && !is_known {
                 let daemon = self.report.daemon;
                 self.add_finding(
                     &path,
@@ -269,6 +272,18 @@ impl SpoolCheck<'_> {
                 );
             }
         }
+    }
+
+    /// Returns the files in `approved/` that a daemon runs, or that wait for their turn. They stay
+    /// there until their records are published.
+    fn expected_requests(&self) -> BTreeSet<String> {
+        if self.report.daemon == DaemonPresence::Absent {
+            return BTreeSet::new();
+        }
+        let spool = &self.places.spool;
+        let running = crate::public::running_requests(spool).into_keys();
+        let waiting = crate::public::waiting_requests(spool).into_iter().map(|one| one.file);
+        running.map(|id| format!("{id}.md")).chain(waiting).collect()
     }
 }
 

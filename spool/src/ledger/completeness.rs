@@ -149,7 +149,7 @@ pub(super) fn missing_from_readable_lines(
     was_begun: WasBegun<'_>,
 ) -> Result<BTreeMap<String, PathBuf>, SpoolError> {
     let known = &mut |know: &mut dyn FnMut(&str)| {
-        for entry in salvage(&places.state).0 {
+        for entry in salvage(&places.state)?.0 {
             entry.ids().into_iter().for_each(&mut *know);
         }
         Ok(())

@@ -69,7 +69,7 @@ pub fn rebuild_ledger(
     order: LedgerOrder,
 ) -> Result<RebuildSummary, SpoolError> {
     let _locks = lock_exclusively(places)?;
-    let (mut entries, lost) = salvage(&places.state);
+    let (mut entries, lost) = salvage(&places.state)?;
     let kept = entries.len();
     entries.extend(missing_entries(places, facts, &entries)?);
     let added = entries.iter().skip(kept).filter(|entry| entry.promised().is_some()).count();

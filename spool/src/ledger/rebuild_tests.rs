@@ -139,6 +139,27 @@ impl RebuildScene {
 }
 
 #[test]
+fn lines_after_a_damaged_part_are_kept() {
+    let scene = RebuildScene::new("damaged");
+    let intents: Vec<Intent> = (1..=2).map(used).collect();
+    let lines: Vec<String> = intents.iter().map(|it| serde_json::to_string(it).unwrap()).collect();
+    let zeros = "\0".repeat(3 << 20);
+    let text = format!("{}\n{zeros}\n{}\n", lines[0], lines[1]);
+    fs::write(scene.places.state.join("ledger"), text).unwrap();
+    let done = scene.rebuild();
+    assert_eq!(done.kept, 2);
+    assert!(done.lost >= 1, "{}", done.lost);
+}
+
+#[test]
+fn a_ledger_that_cannot_be_read_is_not_rebuilt_as_an_empty_one() {
+    let scene = RebuildScene::new("unreadable");
+    fs::create_dir(scene.places.state.join("ledger")).unwrap();
+    let order = LedgerOrder { at: now(), by_uid: 0, by: None };
+    assert!(rebuild_ledger(&scene.places, &mut |_| None, order).is_err());
+}
+
+#[test]
 fn the_uses_of_removed_results_are_counted() {
     let scene = RebuildScene::new("removed");
     let intents: Vec<Intent> = (1..=4).map(used).collect();

@@ -108,16 +108,28 @@ pub(crate) fn entries(
 }
 
 /// Returns the readable lines of a ledger that may be damaged, and the number of unreadable lines.
-pub(super) fn salvage(state: &Path) -> (Vec<LedgerEntry>, usize) {
+///
+/// # Errors
+/// The file exists and cannot be read to its end.
+pub(super) fn salvage(state: &Path) -> Result<(Vec<LedgerEntry>, usize), SpoolError> {
     let (mut entries, mut lost) = (Vec::new(), 0);
     let path = state.join("ledger");
-    let Ok(file) = File::open(&path) else { return (entries, lost) };
-    let Ok(mut lines) = LedgerLines::from(&file, 0) else { return (entries, lost) };
-    while let Ok(NextLedgerLine::Line(line)) = lines.next() {
-        match LedgerEntry::parse(&checksum::unseal(line, LineChecksum::default()).json) {
-            Some(entry) => entries.push(entry),
-            None => lost += 1,
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((entries, lost)),
+        opened => opened.map_err(SpoolError::io(&path, "open"))?,
+    };
+    let mut lines = LedgerLines::from(&file, 0).map_err(SpoolError::io(&path, "read"))?;
+    loop {
+        match lines.next().map_err(SpoolError::io(&path, "read"))? {
+            NextLedgerLine::End | NextLedgerLine::Unfinished => return Ok((entries, lost)),
+            // Its rest follows as another line.
+            NextLedgerLine::TooLong => lost += 1,
+            NextLedgerLine::Line(line) => {
+                match LedgerEntry::parse(&checksum::unseal(line, LineChecksum::default()).json) {
+                    Some(entry) => entries.push(entry),
+                    None => lost += 1,
+                }
+            }
         }
     }
-    (entries, lost)
 }
