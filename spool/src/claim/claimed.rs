@@ -173,7 +173,11 @@ impl Spool {
         origin: Origin,
         id: ClaimId,
     ) -> Result<(Draft, Claimed), SpoolError> {
-        let file_name = path.file_name().and_then(|name| name.to_str()).unwrap_or("request.md");
+        // Another name would find the signatures and inputs of another request.
+        let file_name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+            let why = "its name is not UTF-8; help: rename the file";
+            SpoolError::io(path, "read")(io::Error::new(io::ErrorKind::InvalidInput, why))
+        })?;
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),

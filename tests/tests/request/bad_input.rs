@@ -7,7 +7,9 @@
     reason = "a test that cannot prepare its files must fail, and keeps none of them"
 )]
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -15,6 +17,7 @@ use toolexec_tests::{Bench, CliOutput, Record, RequestText, SavedRequest, list};
 
 toolexec_tests::as_both!(
     an_unreadable_request_is_reported,
+    a_name_that_is_not_utf_8_is_not_taken_for_another,
     a_request_that_is_too_large_is_refused,
     a_file_that_is_not_a_request_is_refused,
     an_unapproved_request_is_refused,
@@ -98,6 +101,17 @@ fn an_unreadable_request_is_reported(bench: &Bench) {
         assert_eq!(list(&bench.results()), Vec::<String>::new(), "nothing was asked of anybody");
         bench.assert_nothing_left();
     }
+}
+
+fn a_name_that_is_not_utf_8_is_not_taken_for_another(bench: &Bench) {
+    let request = bench.save(&good());
+    let path = request.path.with_file_name(OsStr::from_bytes(b"r\xff.md"));
+    fs::rename(&request.path, &path).unwrap();
+    let output = bench.toolexec(["run".as_ref(), path.as_os_str()]);
+    output.assert_code(3);
+    output.assert_stderr(&["its name is not UTF-8", "rename the file"]);
+    fs::remove_file(&path).unwrap();
+    bench.assert_nothing_left();
 }
 
 fn a_request_that_is_too_large_is_refused(bench: &Bench) {
