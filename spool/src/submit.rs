@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use folder::place_folder;
 use placing::{
     COPY, CreatedPath, already_waiting, io_or_already_waiting, make_directory, make_parents,
-    place_copy, place_file, place_whole, undo,
+    place_copy, place_file, place_whole, taken_meanwhile, undo,
 };
 use policies::{AisFile, SignatureFile};
 use rustix::fs::{Access, access};
@@ -168,9 +168,12 @@ impl SubmissionFiles {
             place_whole(&path, &bytes, made)?;
             names.push(name);
         }
-        // The daemon has taken the request meanwhile: signatures alone would stay for ever.
-        if names.is_empty() || fs::symlink_metadata(target).is_err() {
+        if names.is_empty() {
             return Err(already_waiting(target));
+        }
+        // Signatures alone would stay for ever.
+        if fs::symlink_metadata(target).is_err() {
+            return Err(taken_meanwhile(target));
         }
         Ok(SubmitOutcome::Signatures { request: target.to_owned(), names })
     }

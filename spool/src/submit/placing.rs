@@ -108,6 +108,11 @@ pub(super) fn already_waiting(path: &Path) -> SpoolError {
     SpoolError::io(path, "submit")(io::Error::new(io::ErrorKind::AlreadyExists, what))
 }
 
+pub(super) fn taken_meanwhile(path: &Path) -> SpoolError {
+    let what = "the daemon has taken the request meanwhile; help: see it with `toolexec show`";
+    SpoolError::io(path, "submit")(io::Error::new(io::ErrorKind::NotFound, what))
+}
+
 pub(super) fn io_or_already_waiting(
     path: &Path,
     act: &'static str,

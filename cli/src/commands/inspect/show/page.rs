@@ -1,6 +1,6 @@
 //! `toolexec show --html`: writes the page of a record. An existing file is never replaced.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,5 +54,9 @@ fn write_page(page: &str, to: &Path) -> Result<(), Failure> {
         }
         _ => Failure::io(to)(error),
     })?;
-    file.write_all(page.as_bytes()).map_err(Failure::io(to))
+    // A part of a page would be in the way of the next attempt.
+    let written = file.write_all(page.as_bytes()).inspect_err(|_| {
+        fs::remove_file(to).unwrap_or_default();
+    });
+    written.map_err(Failure::io(to))
 }
