@@ -174,7 +174,7 @@ impl fmt::Display for DaemonError {
             Self::ClockBehind { now, last } => write!(
                 f,
                 "{}: its time, {}, is later than the clock's {now}; help: set the clock; if it was \
-                 set back on purpose, start once with --clock-was-set-back",
+                 set back on purpose, start with --clock-was-set-back",
                 last.path.display(),
                 last.at
             ),
