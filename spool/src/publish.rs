@@ -238,9 +238,24 @@ impl ResultDraft {
     /// # Errors
     /// The disk.
     pub fn clear(&self) -> Result<(), SpoolError> {
+        self.clear_except(&[])
+    }
+
+    /// Deletes the files of a record, and keeps the output of its tool.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn clear_record(&self) -> Result<(), SpoolError> {
+        self.clear_except(&["stdout", "stderr", "artifacts", "work"])
+    }
+
+    fn clear_except(&self, kept: &[&str]) -> Result<(), SpoolError> {
         let cleared = || -> io::Result<()> {
             for entry in fs::read_dir(&self.hidden)? {
                 let entry = entry?;
+                if entry.file_name().to_str().is_some_and(|name| kept.contains(&name)) {
+                    continue;
+                }
                 if entry.file_type()?.is_dir() {
                     try_remove_tree(&entry.path())?;
                 } else {

@@ -110,17 +110,25 @@ impl RequestContext<'_> {
         }
     }
 
-    /// As `write`, but while serving waits for descriptors: a smaller record needs as many.
+    /// As `write`, but while serving waits for descriptors: a smaller record needs as many. The
+    /// output of the tool is kept.
     fn write_with_descriptors(
         &self,
         input: &RecordInput<'_>,
         result: &ResultDraft,
     ) -> Result<AttestedRecord, DaemonError> {
-        match self.write(input, result) {
-            Err(error) if error.shortage() == Some(Shortage::Descriptors) => {
-                self.write_with_space(input, result)
+        let shortage = &self.host.shortage;
+        let lacks = |error: &DaemonError| error.shortage() == Some(Shortage::Descriptors);
+        loop {
+            match self.write(input, result) {
+                Err(error) if lacks(&error) && shortage.wait(error.shortage(), &error) => {}
+                attested => return attested,
             }
-            attested => attested,
+            while let Err(error) = result.clear_record() {
+                if !shortage.wait(error.shortage(), &error) {
+                    return Err(error.into());
+                }
+            }
         }
     }
 
