@@ -27,7 +27,9 @@ impl EventLoop<'_, '_> {
             self.fail(error);
         }
         loop {
-            if !self.is_stopping() {
+            if self.is_stopping() {
+                self.apply_orders_in_flight();
+            } else {
                 self.step().unwrap_or_else(|error| self.fail(error));
             }
             if self.is_stopping() && self.in_flight.is_empty() {
@@ -112,6 +114,7 @@ impl EventLoop<'_, '_> {
             self.clean_up();
         }
         if !self.is_space_available(now)? {
+            self.apply_orders_in_flight();
             return Ok(());
         }
         match self.host.log.append_heartbeat_if_due(system::now(), system::boot_id) {

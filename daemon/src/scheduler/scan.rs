@@ -87,15 +87,26 @@ impl EventLoop<'_, '_> {
         };
         self.offer_changed(held)?;
         for (name, sidecars) in &self.sidecars {
-            let has_order =
-                |order: OperatorOrder| sidecars.contains(OsStr::new(&order.file_name(name)));
-            if has_order(OperatorOrder::Cancel) {
-                self.apply_order(name, OperatorOrder::Cancel);
-            } else if has_order(OperatorOrder::Hold) && !has_order(OperatorOrder::Release) {
-                self.apply_order(name, OperatorOrder::Hold);
-            }
+            self.apply_orders(name, |file| sidecars.contains(OsStr::new(file)));
         }
         Ok(())
+    }
+
+    /// Passes orders to the requests in progress without a look at all submissions, which needs
+    /// disk space and descriptors.
+    pub(super) fn apply_orders_in_flight(&self) {
+        for name in self.in_flight.keys() {
+            self.apply_orders(name, |file| self.dropbox.identity(file).is_some());
+        }
+    }
+
+    fn apply_orders(&self, name: &str, exists: impl Fn(&str) -> bool) {
+        let has_order = |order: OperatorOrder| exists(&order.file_name(name));
+        if has_order(OperatorOrder::Cancel) {
+            self.apply_order(name, OperatorOrder::Cancel);
+        } else if has_order(OperatorOrder::Hold) && !has_order(OperatorOrder::Release) {
+            self.apply_order(name, OperatorOrder::Hold);
+        }
     }
 
     /// Opening the directory would wake the inotify thread, so it is not listed while it is empty.

@@ -62,6 +62,23 @@ fn a_run_that_outlasts_the_drain_is_cancelled() {
 }
 
 #[test]
+fn a_run_is_cancelled_by_an_order_during_the_drain() {
+    let bench = Bench::new();
+    let config = ServiceConfig { shutdown_grace_sec: 300, ..ServiceConfig::for_owner(&bench) };
+    let mut service = Service::start(&bench, &config);
+    let (text, word) = sleeper("250");
+    let request = service.submit(&text);
+    assert!(!wait_for_process(&word).is_empty());
+    service.signal("TERM");
+    service.wait_for("the drain", |service| service.log().contains("draining"));
+    let spool = service.path("");
+    let cancel = ["cancel".as_ref(), request.id.as_ref(), "--spool".as_ref(), spool.as_os_str()];
+    bench.toolexec(cancel).assert_code(0);
+    assert_eq!(service.wait(), Some(0), "{}", service.log());
+    service.record_of(&request.id).assert_outcome("cancelled");
+}
+
+#[test]
 fn a_run_within_the_drain_is_finished() {
     let bench = Bench::new();
     let mut service = Service::start(
