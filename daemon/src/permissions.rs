@@ -189,6 +189,11 @@ impl Permissions {
                     tracing::warn!("{name}: answer not accepted: {}", escape_line(&why));
                     AnswerDecision::Rejected
                 }
+                // The next look reads it.
+                Err(AnswerError::Momentary(error)) => {
+                    tracing::debug!("{name}: not read yet: {error}");
+                    continue;
+                }
                 Err(AnswerError::Store(error)) => return Err(error),
             };
             if let Err(error) = spool.move_answer(dropbox, &name, fate) {
@@ -206,7 +211,10 @@ impl Permissions {
         policy: &Policy,
         signers: Option<&AllowedSigners>,
     ) -> Result<(), AnswerError> {
-        let dropped = dropbox.read_answer(name).map_err(|it: SpoolError| it.to_string())?;
+        let dropped = dropbox.read_answer(name).map_err(|error| match error.is_momentary() {
+            true => AnswerError::Momentary(error),
+            false => AnswerError::Rejected(error.to_string()),
+        })?;
         let rules =
             AnswerRules { signers: signers.cloned(), uids: policy.permission_uids().clone() };
         let moment = moment()?;
@@ -237,6 +245,8 @@ fn may_be_incomplete(identity: AnswerFileId) -> bool {
 
 enum AnswerError {
     Rejected(String),
+    /// Its file cannot be read at present.
+    Momentary(SpoolError),
     Store(PermissionStoreError),
 }
 

@@ -48,7 +48,11 @@ impl MetricsFile {
     /// The disk.
     pub fn write(&mut self, metrics: &Metrics) -> Result<(), SpoolError> {
         // Read before rendering: a concurrent change may be in the file, and causes another write.
-        self.written = Some((Instant::now(), metrics.changes()));
-        publish_file(&self.path, metrics.render().as_bytes())
+        let changes = metrics.changes();
+        let published = publish_file(&self.path, metrics.render().as_bytes());
+        // No change count of a later look is that of a failed write.
+        let written = if published.is_ok() { changes } else { changes.wrapping_sub(1) };
+        self.written = Some((Instant::now(), written));
+        published
     }
 }
