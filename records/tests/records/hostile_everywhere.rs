@@ -344,7 +344,7 @@ fn a_large_request_and_a_full_output_directory_fit_together() {
     let text = text.replace("- /out/stats.json\n", &format!("- /out/stats.json\n{outputs}"));
     let scratch = RecordScratch::new();
     let key = scratch.key("keys");
-    for words in [" a".repeat(60_000), format!(" '{}'", "\\".repeat(120_000))] {
+    for words in [" aaaaaaaaaaaaaa".repeat(7_900), format!(" '{}'", "\\".repeat(120_000))] {
         let text = text.replace("--out /out/stats.json", &format!("--out /out/stats.json{words}"));
         let mut alone = RecordCase::plain();
         alone.request = checked(&text).unwrap();

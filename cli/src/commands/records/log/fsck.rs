@@ -26,9 +26,9 @@ Example: toolexec log fsck --results ~/.local/state/toolexec/results
 
 Reads every entry and tile and recomputes the tree. With --results: every record there must be in
 the log at its index, and every record of the log must be there. A missing one is looked up again
-after a second, because a run may end meanwhile. `toolexec verify` checks the signatures of records.
-Records deleted by retention are counted separately: they are marked in `removed` of the state
-directory, which is read for the log of --state, or named with --removed.
+after a second, because a run may end meanwhile. `toolexec verify` checks the signatures of
+records. Records deleted by retention are counted separately: they are marked in `removed` of the
+state directory, which is read for the log of --state, or named with --removed.
 Exit status: 0 no problems; 1 something is wrong or missing; 3 usage or internal error.")]
 pub(crate) struct LogFsckCommand {
     #[command(flatten)]
