@@ -13,6 +13,7 @@ mod ledger;
 mod load;
 mod log_of_runs;
 mod notifying;
+mod operating_page;
 mod orders;
 mod power_cut;
 mod prewarmed_sandboxes;
