@@ -91,10 +91,14 @@ mod tests {
 
     const IDLE: Duration = Duration::from_millis(50);
 
+    fn block_on(test: impl Future<Output = ()>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(test);
+    }
+
     #[test]
     fn a_client_that_waits_for_its_answer_is_not_cut_off() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        block_on(async {
             let (server, client) = tokio::io::duplex(64);
             let answer = AnswerDeadline::default();
             let mut server = IdleStream::new(server, IDLE, answer.clone());
@@ -113,8 +117,7 @@ mod tests {
 
     #[test]
     fn a_client_that_does_nothing_is_cut_off() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
+        block_on(async {
             let (server, mut client) = tokio::io::duplex(64);
             let mut server = IdleStream::new(server, IDLE, AnswerDeadline::default());
             client.write_all(b"x").await.unwrap();
