@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::UtcTime;
-use policies::{APPROVE_NAMESPACE, AllowedSigners, SignerKey};
+use policies::{APPROVE_NAMESPACE, AllowedSigners, SignerKey, StandardTime};
+use spool::clock;
 
 use crate::trust_files;
 
@@ -45,8 +46,8 @@ pub(crate) struct PasskeyList {
 
 impl PasskeyList {
     /// Reads the text of an `allowed_signers` file.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let signers = AllowedSigners::parse(text).map_err(|error| error.to_string())?;
+    pub(crate) fn parse(text: &str, zone: StandardTime) -> Result<Self, String> {
+        let signers = AllowedSigners::parse_in(text, zone).map_err(|error| error.to_string())?;
         let passkeys = text.lines().filter_map(passkey_of).collect();
         Ok(Self { signers, passkeys })
     }
@@ -99,6 +100,8 @@ fn passkey_of(line: &str) -> Option<Passkey> {
 /// The file as it was read last. It is read again after a change.
 pub(crate) struct PasskeyFile {
     path: Option<PathBuf>,
+    /// The zone of the times in the file. The confined console cannot read it again.
+    zone: StandardTime,
     read: Mutex<Option<(SignersFileVersion, Arc<PasskeyList>)>>,
 }
 
@@ -107,7 +110,7 @@ type SignersFileVersion = (u64, u64, i64, i64);
 
 impl PasskeyFile {
     pub(crate) fn new(path: Option<PathBuf>) -> Self {
-        Self { path, read: Mutex::new(None) }
+        Self { path, zone: clock::standard_time(), read: Mutex::new(None) }
     }
 
     /// Returns the directory of the file.
@@ -121,7 +124,7 @@ impl PasskeyFile {
     /// # Errors
     /// The file cannot be read, or a line is invalid.
     pub(crate) fn list(&self) -> Result<Arc<PasskeyList>, String> {
-        let Some(path) = &self.path else { return PasskeyList::parse("").map(Arc::new) };
+        let Some(path) = &self.path else { return PasskeyList::parse("", self.zone).map(Arc::new) };
         let shown = path.display();
         let found = fs::metadata(path).map_err(|error| format!("{shown}: {error}"))?;
         let version = (found.ino(), found.size(), found.ctime(), found.ctime_nsec());
@@ -131,7 +134,7 @@ impl PasskeyFile {
         {
             return Ok(Arc::clone(list));
         }
-        let list = PasskeyList::parse(&trust_files::text(path)?);
+        let list = PasskeyList::parse(&trust_files::text(path)?, self.zone);
         let list = Arc::new(list.map_err(|error| format!("{shown}: {error}"))?);
         *read = Some((version, Arc::clone(&list)));
         Ok(list)
@@ -173,7 +176,7 @@ mod tests {
             "# alice {key} webauthn:comment\n\
              alice,al namespaces=\"{APPROVE_NAMESPACE}\" {key} webauthn:AQ-_\n"
         );
-        let list = PasskeyList::parse(&text).unwrap();
+        let list = PasskeyList::parse(&text, StandardTime::UTC).unwrap();
         assert_eq!(list.approvers(now()).into_iter().collect::<Vec<_>>(), ["al", "alice"]);
         assert_eq!(ids(&list, APPROVE_NAMESPACE, Some("alice"), "localhost"), ["AQ-_"]);
         assert_eq!(ids(&list, APPROVE_NAMESPACE, None, "localhost"), ["AQ-_"]);
@@ -184,12 +187,24 @@ mod tests {
     }
 
     #[test]
+    fn a_time_without_a_zone_is_in_the_standard_time_of_the_host() {
+        let key = key_of("localhost");
+        let text = format!("alice valid-before=\"202602091630\" {key} webauthn:AQ-_\n");
+        for (ahead_sec, names) in [(0, vec!["alice"]), (3600, vec![]), (-3600, vec!["alice"])] {
+            let zone = StandardTime::ahead_sec(ahead_sec).unwrap();
+            let list = PasskeyList::parse(&text, zone).unwrap();
+            assert_eq!(list.approvers(now()).into_iter().collect::<Vec<_>>(), names, "{ahead_sec}");
+        }
+    }
+
+    #[test]
     fn a_line_without_the_id_of_a_credential_is_not_offered() {
         let key = key_of("localhost");
         for end in ["", "webauthn:", "webauthn:a b", "webauthn:a+b", "alice@host"] {
-            let list = PasskeyList::parse(&format!("alice {key} {end}\n")).unwrap();
+            let list =
+                PasskeyList::parse(&format!("alice {key} {end}\n"), StandardTime::UTC).unwrap();
             assert!(list.passkeys.is_empty(), "{end}");
         }
-        assert!(PasskeyList::parse("alice nonsense\n").is_err());
+        assert!(PasskeyList::parse("alice nonsense\n", StandardTime::UTC).is_err());
     }
 }

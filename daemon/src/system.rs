@@ -1,12 +1,9 @@
 //! The pipeline's only access to the clock, the time zone, random numbers and the user database.
 
-use jiff::tz::{Dst, TimeZone};
-use jiff::{Timestamp, ToSpan as _};
 use model::ClaimId;
 use nix::unistd::{Group, Uid, User};
-use policies::StandardTime;
 use records::log::entry::BootId;
-pub(crate) use spool::clock::now;
+pub(crate) use spool::clock::{now, standard_time};
 use spool::random_bytes;
 
 use crate::model::DaemonError;
@@ -14,16 +11,6 @@ use crate::model::DaemonError;
 /// Returns the kernel's boot id; a container may hide it.
 pub fn boot_id() -> Option<BootId> {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim_end().parse().ok()
-}
-
-/// Returns this host's offset from UTC without daylight saving time, as OpenSSH's `mktime` uses it.
-pub(crate) fn standard_time() -> StandardTime {
-    let (zone, now) = (TimeZone::system(), Timestamp::now());
-    let standard = [0, 90, 180, 270].into_iter().find_map(|days| {
-        let at = zone.to_offset_info(now.checked_sub((24 * days).hours()).ok()?);
-        (at.dst() == Dst::No).then(|| at.offset().seconds())
-    });
-    standard.and_then(StandardTime::ahead_sec).unwrap_or(StandardTime::UTC)
 }
 
 pub(crate) fn new_claim_id() -> Result<ClaimId, DaemonError> {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use fleet::model::HostName;
 use policies::{
     AllowedSigners, FLEET_LIST_BYTES_MAX, FleetList, FleetListSerial, REVOKED_BYTES_MAX,
-    RevokedKeys, SIGNATURE_BYTES_MAX, SIGNERS_BYTES_MAX, SignedFleetList,
+    RevokedKeys, SIGNATURE_BYTES_MAX, SIGNERS_BYTES_MAX, SignedFleetList, StandardTime,
 };
 use spool::clock;
 
@@ -33,6 +33,8 @@ pub(super) struct FleetListFiles {
     signature: PathBuf,
     allowed_signers: PathBuf,
     revoked: Option<PathBuf>,
+    /// The zone of times in `allowed_signers`. The confined agent cannot read it again.
+    zone: StandardTime,
 }
 
 impl FleetListFiles {
@@ -42,6 +44,7 @@ impl FleetListFiles {
             signature: SignedFleetList::signature_path(&config.fleet_list),
             allowed_signers: config.allowed_signers.clone(),
             revoked: config.revoked.clone(),
+            zone: clock::standard_time(),
         }
     }
 
@@ -52,7 +55,7 @@ impl FleetListFiles {
     pub(super) fn read(&self) -> Result<TrustedFleetList, String> {
         let limit = |bytes: usize| u64::try_from(bytes).unwrap_or(u64::MAX);
         let signers = read_text(&self.allowed_signers, limit(SIGNERS_BYTES_MAX))?;
-        let signers = AllowedSigners::parse(&signers)
+        let signers = AllowedSigners::parse_in(&signers, self.zone)
             .map_err(|error| format!("{}: {error}", self.allowed_signers.display()))?;
         let revoked = self.revoked.as_ref().map(|path| {
             let bytes = read_bytes(path, limit(REVOKED_BYTES_MAX))?;
