@@ -52,13 +52,22 @@ impl Inbox {
         if let Some(cancelled) = by(OperatorOrder::Cancel) {
             return Ok(Some(cancelled));
         }
-        if by(OperatorOrder::Release).is_none() {
-            return Ok(by(OperatorOrder::Hold));
+        if by(OperatorOrder::Release).is_some() {
+            self.end_hold(request)?;
         }
+        // A hold that was given after the release applies.
+        Ok(by(OperatorOrder::Hold))
+    }
+
+    /// Removes the files of a released hold.
+    fn end_hold(&self, request: &str) -> Result<(), SpoolError> {
         // Remove the hold first: a release alone has no effect.
         self.remove_order(request, OperatorOrder::Hold)?;
-        self.remove_order(request, OperatorOrder::Release)?;
-        Ok(None)
+        if !self.remove_order(request, OperatorOrder::Release)? {
+            // A new hold has removed the release meanwhile, and may have relied on the old file.
+            self.place_order(request, OperatorOrder::Hold)?;
+        }
+        Ok(())
     }
 
     /// Creates the file of an order by a rename, readable by all users. Returns false if it exists.
@@ -99,7 +108,9 @@ impl Inbox {
                 return Ok(GivenOrder::Placed);
             }
             // A leftover release would end this hold at once.
-            OperatorOrder::Hold => self.remove_order(request, OperatorOrder::Release)?,
+            OperatorOrder::Hold => {
+                self.remove_order(request, OperatorOrder::Release)?;
+            }
             OperatorOrder::Release | OperatorOrder::Cancel => {}
         }
         let is_new = self.place_order(request, order)?;
@@ -111,15 +122,43 @@ impl Inbox {
         Ok(GivenOrder::Placed)
     }
 
-    /// Removes the file of an order, if it exists.
+    /// Removes the file of an order. Returns false if it does not exist.
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn remove_order(&self, request: &str, order: OperatorOrder) -> Result<(), SpoolError> {
+    pub fn remove_order(&self, request: &str, order: OperatorOrder) -> Result<bool, SpoolError> {
         let name = order.file_name(request);
         match rustix::fs::unlinkat(self.handle(), &name, AtFlags::empty()) {
-            Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
             Err(errno) => Err(SpoolError::errno(&self.path().join(name), "remove")(errno)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_hold_that_ends_a_release_is_kept() {
+        let root = std::env::temp_dir().join(format!("toolexec-orders-{}", std::process::id()));
+        fs::create_dir(&root).unwrap();
+        let inbox = Inbox::open(&root).unwrap();
+        let exists = |order: OperatorOrder| root.join(order.file_name("a.md")).exists();
+
+        for order in [OperatorOrder::Hold, OperatorOrder::Release] {
+            assert!(inbox.place_order("a.md", order).unwrap());
+        }
+        inbox.end_hold("a.md").unwrap();
+        assert!(!exists(OperatorOrder::Hold) && !exists(OperatorOrder::Release));
+
+        // The daemon saw a release, and a new hold has removed it since.
+        assert!(inbox.place_order("a.md", OperatorOrder::Hold).unwrap());
+        inbox.end_hold("a.md").unwrap();
+        assert!(exists(OperatorOrder::Hold));
+        fs::remove_dir_all(&root).unwrap();
     }
 }
