@@ -9,11 +9,11 @@ use super::agent_state::Agent;
 use super::claim_step::{
     ClaimOrigin, ClaimRowState, ClaimSituation, ClaimStep, SubmissionPresence, next_step,
 };
+use super::document_tries::DocumentTries;
 use super::error::FleetAgentError;
 use super::missing_records::MissingRecords;
 use super::model::LocalClaim;
 use super::placing::{PlaceOutcome, submission, withdraw};
-use super::placing_tries::PlacingTries;
 use super::retry::TaskRetry;
 use super::unpacked::place_claim;
 use crate::blocking::blocking;
@@ -26,7 +26,7 @@ const BLOCKED_MAX: Duration = Duration::from_secs(60);
 /// The state of the claims task between its rounds.
 pub(super) struct ClaimsTask {
     /// The claims and deliveries that could not be placed.
-    pub(super) tries: PlacingTries,
+    pub(super) tries: DocumentTries,
     /// The failures to read deliveries.
     pub(super) deliveries: TaskRetry,
     /// The started and local requests whose records are missing here.
@@ -38,7 +38,7 @@ pub(super) struct ClaimsTask {
 impl ClaimsTask {
     pub(super) fn new() -> Self {
         Self {
-            tries: PlacingTries::default(),
+            tries: DocumentTries::new("placed"),
             deliveries: TaskRetry::new("deliveries"),
             missing: MissingRecords::default(),
             defective: BTreeSet::new(),
@@ -171,7 +171,7 @@ async fn place(
     agent: &Agent,
     database: &mut Database,
     row: &ClaimRow,
-    tries: &mut PlacingTries,
+    tries: &mut DocumentTries,
 ) -> Result<(), FleetAgentError> {
     let request = &row.request.id;
     if !tries.may_try(request, Instant::now()) {
@@ -204,7 +204,7 @@ async fn wait_for_name(
     agent: &Agent,
     database: &mut Database,
     row: &ClaimRow,
-    tries: &mut PlacingTries,
+    tries: &mut DocumentTries,
 ) -> Result<(), FleetAgentError> {
     let why = format!("host {} has other files with the name of the request", agent.host());
     match tries.failed(&row.request.id, &why, Instant::now()) < BLOCKED_MAX {

@@ -8,9 +8,9 @@ use model::StandingId;
 
 use super::agent_state::Agent;
 use super::claim_step::SubmissionPresence;
+use super::document_tries::DocumentTries;
 use super::error::FleetAgentError;
 use super::placing::{PlaceOutcome, submission};
-use super::placing_tries::PlacingTries;
 use super::unpacked::place_row;
 use crate::database::{Database, RequestKind, RequestRow, delivery_key};
 
@@ -30,7 +30,7 @@ enum DeliveryEnd {
 pub(super) async fn deliver(
     agent: &Agent,
     database: &mut Database,
-    tries: &mut PlacingTries,
+    tries: &mut DocumentTries,
 ) -> Result<(), FleetAgentError> {
     // Deliveries that wait for a later try take no places. Otherwise they could block later ones,
     // such as revocations.

@@ -9,10 +9,10 @@ use model::{ResultId, Sha256};
 use tokio::time::{sleep, timeout};
 
 use super::agent_state::Agent;
+use super::document_tries::DocumentTries;
 use super::error::FleetAgentError;
 use super::link::DatabaseLink;
 use super::model::LocalClaim;
-use super::placing_tries::PlacingTries;
 use super::results::FoundRecord;
 use super::retry::TaskRetry;
 use super::start_priority::ReportBlobs;
@@ -31,7 +31,7 @@ const WITNESS_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) async fn run(agent: Rc<Agent>, mut witness: Witness) {
     let mut link = DatabaseLink::new("toolexec-fleet reports", CALL_TIME_MAX);
     let mut retry = TaskRetry::new("reports");
-    let mut tries = PlacingTries::default();
+    let mut tries = DocumentTries::new("reported");
     let mut witnessing = TaskRetry::new("witness");
     let mut witness_at = Instant::now();
     loop {
@@ -59,7 +59,7 @@ pub(super) async fn run(agent: Rc<Agent>, mut witness: Witness) {
 async fn round(
     agent: &Agent,
     link: &mut DatabaseLink,
-    tries: &mut PlacingTries,
+    tries: &mut DocumentTries,
 ) -> Result<(), FleetAgentError> {
     agent.results.refresh().await?;
     let mut found = Vec::new();

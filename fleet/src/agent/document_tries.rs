@@ -1,5 +1,5 @@
-//! The documents that could not be placed, with the times of their next tries. Pure: times are
-//! arguments.
+//! The documents that could not be placed or reported, with the times of their next tries. Pure:
+//! times are arguments.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::retry::RetryPause;
 
 /// The failed tries of one document.
-struct PlacingTry {
+struct DocumentTry {
     since: Instant,
     next_at: Instant,
     pause: RetryPause,
@@ -15,12 +15,18 @@ struct PlacingTry {
 }
 
 /// The failed tries, by the id of their document.
-#[derive(Default)]
-pub(super) struct PlacingTries {
-    failed: BTreeMap<String, PlacingTry>,
+pub(super) struct DocumentTries {
+    /// The word of the log for a try that worked.
+    done: &'static str,
+    failed: BTreeMap<String, DocumentTry>,
 }
 
-impl PlacingTries {
+impl DocumentTries {
+    /// Makes an empty list. `done` is the word of the log for a try that worked, as `placed`.
+    pub(super) fn new(done: &'static str) -> Self {
+        Self { done, failed: BTreeMap::new() }
+    }
+
     /// Returns whether the pause after the last failure is over.
     pub(super) fn may_try(&self, id: &str, now: Instant) -> bool {
         self.failed.get(id).is_none_or(|failed| failed.next_at <= now)
@@ -29,7 +35,7 @@ impl PlacingTries {
     /// Notes a failure, and logs it unless it is the same as before. Returns the time since the
     /// first one.
     pub(super) fn failed(&mut self, id: &str, why: &str, now: Instant) -> Duration {
-        let fresh = || PlacingTry {
+        let fresh = || DocumentTry {
             since: now,
             next_at: now,
             pause: RetryPause::new(),
@@ -37,7 +43,7 @@ impl PlacingTries {
         };
         let failed = self.failed.entry(id.to_owned()).or_insert_with(fresh);
         if failed.why != why {
-            tracing::warn!("{}: not placed: {why}", model::escape_line(id));
+            tracing::warn!("{}: not {}: {why}", model::escape_line(id), self.done);
             failed.why = why.to_owned();
         }
         if failed.next_at <= now {
@@ -46,7 +52,7 @@ impl PlacingTries {
         now.saturating_duration_since(failed.since)
     }
 
-    /// Forgets a document that was placed or is not this host's any more.
+    /// Forgets a document that was placed or reported, or is not this host's any more.
     pub(super) fn forget(&mut self, id: &str) {
         self.failed.remove(id);
     }
@@ -76,7 +82,7 @@ mod tests {
     #[test]
     fn a_failed_document_is_tried_after_growing_pauses() {
         let now = Instant::now();
-        let mut tries = PlacingTries::default();
+        let mut tries = DocumentTries::new("placed");
         assert!(tries.may_try("a", now));
         assert_eq!(tries.failed("a", "full", now), Duration::ZERO);
         assert!(!tries.may_try("a", now));
@@ -94,7 +100,7 @@ mod tests {
     #[test]
     fn documents_of_others_are_not_kept() {
         let now = Instant::now();
-        let mut tries = PlacingTries::default();
+        let mut tries = DocumentTries::new("placed");
         for id in ["a", "b"] {
             tries.failed(id, "full", now);
         }
