@@ -4,7 +4,7 @@
  * stdout.user: epoll_ctl ENOSPC
  * stdout.user: CONTAINED
  * limits.system: memory_mb=48
- * limits.user: memory_mb=256 time_sec=300
+ * limits.user: memory_mb=256 time_sec=900
  * together: 8
  * elsewhere: no
  */
